@@ -1,8 +1,8 @@
-"""Decides which judge makes the plan of a catalog; nothing else does.
+"""The one place that decides which judge makes the plan of a catalog.
 
-A choice has a run, the number of decisions it knew, and the time until which answers count. So a
-plan changes with a choice and with people's decisions, and never because another answer arrives;
-each process rebuilds the same verdicts from the ledger, without asking.
+A choice consists of a run, the number of decisions that the run knew, and the time until which
+answers count. A plan therefore changes with a choice and with people's decisions, but never because
+another answer arrives. Each process rebuilds the same verdicts from the ledger without asking.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -17,14 +17,14 @@ from toolscope_core.store.stored_state import write_setting
 from ui.shared.kept import kept
 
 OFFLINE = "offline"
-"""The judge of the program, where no model was chosen."""
+"""The program's own judge, which is used if no model was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeChoice:
     """The run whose answers count, up to the time ``until``.
 
-    It was asked when the log had ``decisions`` rows.
+    The questions were asked when the log had ``decisions`` rows.
     """
 
     run: str
@@ -33,12 +33,12 @@ class JudgeChoice:
 
 
 def choose(store: Store, catalog_id: int, choice: JudgeChoice | None) -> None:
-    """Use this for the plan from now on; ``None`` for the offline judge."""
+    """Use this choice for the plan from now on. ``None`` means the offline judge."""
     write_setting(store, setting_name(catalog_id), asdict(choice) if choice else None)
 
 
 def chosen_at(run: ModelRun, decisions: int) -> JudgeChoice:
-    """The choice of a finished run: every answer it had by then."""
+    """The choice of a finished run, with every answer that the run had when it ended."""
     return JudgeChoice(run.id, decisions, run.ended_at)
 
 
@@ -46,9 +46,9 @@ def chosen_at(run: ModelRun, decisions: int) -> JudgeChoice:
 def apply(analysis: Analysis, choice: JudgeChoice, store: Store, catalog_id: int) -> Analysis:
     """The analysis with the verdicts that count.
 
-    Unchanged if the run used a prompt, judge or threshold that is no longer in use.
+    The analysis is unchanged if the run used a prompt, judge or threshold that is no longer in use.
     """
-    # The questions and their prompts are loaded only where somebody chose a model.
+    # The questions and their prompts are loaded only if somebody has chosen a model.
     from toolscope_core.llm.merge_questions import ask_for_verdicts
     from toolscope_core.llm.run_configuration import AsOf, still_holds, stored_answers
 

@@ -1,4 +1,6 @@
-"""Tables of all pages: plain, with a selectable row, or with rows to tick."""
+"""The tables of all pages: plain ones, tables with a row to select, and tables
+with rows to tick.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -13,12 +15,12 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column of a table: the content and style of its cells.
+    """A column of a table: the content and the style of its cells.
 
-    A cell is the row's attribute ``name``, or the result of ``value`` on the row. The heading is
-    ``title``, or the name. A ``width`` is in pixels. Numbers have a ``format`` of Streamlit or
-    printf; with ``full`` they are bars from 0 to it. ``config`` is for features that only
-    ``st.column_config`` has, such as buttons.
+    A cell is the attribute ``name`` of the row or, if there is a ``value``, what ``value`` returns
+    for the row. The heading is ``title``, or else ``name``. ``width`` is in pixels. ``format`` is a
+    number format of Streamlit or printf. With ``full``, numbers are drawn as bars from 0 to that
+    value. ``config`` is for features that only ``st.column_config`` has, such as buttons.
 
     >>> Column("tools", lambda server: len(server.tools), width=60)
     """
@@ -39,7 +41,7 @@ class Column(Generic[Row]):
         return getattr(row, self.name) if self.value is None else self.value(row)
 
     def drawn(self) -> Any:
-        """The column configuration for Streamlit."""
+        """The configuration of the column for Streamlit."""
         if self.config is not None:
             return self.config
         make: Callable[..., Any] = st.column_config.Column
@@ -57,7 +59,7 @@ Columns = Sequence[Column[Row]]
 
 
 def attributes(**titles: str) -> Columns[Any]:
-    """A column for each attribute, under its title.
+    """A column for each attribute, with the given title.
 
     >>> attributes(tool_id="tool", now="renamed to")
     """
@@ -65,21 +67,22 @@ def attributes(**titles: str) -> Columns[Any]:
 
 
 def cells(rows: Sequence[Row], columns: Columns[Row]) -> dict[str, list[Any]]:
-    """The shown columns by name, as displayed and downloaded."""
+    """The visible columns by name, as they are displayed and downloaded."""
     return {one.name: [one.cell(row) for row in rows] for one in columns if one.visible}
 
 
 def records(rows: Sequence[Row], columns: Columns[Row]) -> list[dict[str, Any]]:
-    """The cells by row, as written to files."""
+    """The cells row by row, as they are written to files."""
     return [{one.name: one.cell(row) for one in columns if one.visible} for row in rows]
 
 
 def button_column(
     rows: Sequence[Row], label: str, act: Callable[[Row], object], *, key: str, width: int
 ) -> Column[Row]:
-    """A column without a heading, named by its ``key``, with a button for each of the ``rows``.
+    """A column of buttons, one for each of the ``rows``. The column is named by its ``key`` and has
+    no heading.
 
-    All buttons have the same label; one does ``act`` to its row before the page runs.
+    All buttons have the same label. Pressing one calls ``act`` on its row before the page runs.
     """
 
     def press() -> None:
@@ -100,9 +103,9 @@ def draw(
     place: DeltaGenerator | None = None,
     **options: Any,
 ) -> Any:
-    """Draw a table called ``alt``, as high as its rows and at most ``most`` pixels.
+    """Draw a table called ``alt``, as high as its rows but at most ``most`` pixels high.
 
-    ``options`` are passed to ``st.dataframe``, whose value is returned.
+    ``options`` are passed to ``st.dataframe``. Returns what that returns.
     """
     if most is not None:
         options["height"] = min(most, 38 + 35 * len(rows))
@@ -115,19 +118,19 @@ def draw(
 def edit(
     rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any
 ) -> list[dict[str, Any]]:
-    """Draw a table with editable cells; returns their current values as ``records``.
+    """Draw a table with cells that can be edited. Returns their current values as ``records`` does.
 
     ``options`` are passed to ``st.data_editor``.
     """
     looks = _looks(columns)
-    table = pd.DataFrame(cells(rows, columns), dtype=object)  # of no rows it would be numbers
+    table = pd.DataFrame(cells(rows, columns), dtype=object)  # an empty table would become numbers
     edited_table = st.data_editor(table, hide_index=True, column_config=looks, alt=alt, **options)
     lines: list[dict[str, Any]] = edited_table.to_dict("records")
     return lines
 
 
 def chosen_row(rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any) -> Row | None:
-    """Draw a table with one selectable row; returns that row."""
+    """Draw a table in which one row can be selected. Returns that row, or ``None``."""
     state = draw(rows, columns, alt, on_select="rerun", selection_mode="single-row", **options)
     return next((rows[at] for at in state["selection"]["rows"] if at < len(rows)), None)
 
@@ -142,9 +145,10 @@ def row_chooser(
     selected: Sequence[int] | None = None,
     **options: Any,
 ) -> None:
-    """Draw a table that passes the number of its selected row to ``choose`` before the page runs.
+    """Draw a table and pass the number of the row that is selected to ``choose`` before the page
+    runs.
 
-    ``selected`` gives the selected rows if something else decides them.
+    If something else decides which rows are selected, ``selected`` has their numbers.
     """
     if selected is not None:
         select_rows(key, selected)
@@ -167,10 +171,10 @@ def ticked_rows(
     at_first: Sequence[int] | None = None,
     **options: Any,
 ) -> list[Row]:
-    """The ticked rows, in order.
+    """Draw a table with ticks. Returns the ticked rows, in order.
 
-    At first all are ticked, or those whose numbers are in ``at_first``. ``key`` changes with the
-    rows.
+    At first, all rows are ticked, or only those whose numbers are in ``at_first``. ``key`` must
+    change with the rows.
     """
     ticked = list(range(len(rows)) if at_first is None else at_first)
     state = draw(
@@ -187,18 +191,18 @@ def ticked_rows(
 
 
 def select_rows(key: str, rows: Sequence[int], columns: Sequence[object] = ()) -> None:
-    """Draw the table with this key with these rows and columns selected."""
+    """Have the table with this key drawn with these rows and columns selected."""
     selection = {"rows": list(rows), "columns": list(columns), "cells": []}
     st.session_state[key] = {"selection": selection}
 
 
 def percent(share: float | None) -> float | None:
-    """A share in percent; empty for none."""
+    """A share in percent; ``None`` stays ``None``."""
     return None if share is None else 100 * share
 
 
 def which_in_words(count: int, total: int) -> str:
-    """The rows that a button below a table with ticks acts on, in words."""
+    """Which rows a button below a table with ticks acts on, in words."""
     if count == total:
         return "it" if total == 1 else f"all {total:,}"
     return f"the {count:,} ticked"

@@ -1,6 +1,7 @@
-"""Values cached with the object they were made from, and deleted with it.
+"""Values cached with the object from which they were made, and deleted together with that object.
 
-Streamlit runs a page from its first line at each click, so uncached values are computed again.
+At each click, Streamlit runs the page from its first line. A value that is not cached would be
+computed again.
 """
 
 from collections.abc import Callable, Hashable
@@ -13,11 +14,13 @@ Value = TypeVar("Value")
 Function = Callable[Concatenate[Whole, More], Value]
 
 _MOST_KEPT = 8
-"""The default number of values of one kind cached with one object."""
+"""By default, this many values of one kind are cached with one object."""
 
 
 class _Values(dict[Any, Any]):
-    """The values cached with an object. They are not sent to another process with it."""
+    """The values cached with an object. They are not pickled when the object is sent to another
+    process.
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()
@@ -29,8 +32,8 @@ def kept(
     """Like ``functools.lru_cache``, but the values belong to the first argument and are deleted
     with it.
 
-    So values of a snapshot, plan or analysis disappear when nobody uses it any more. ``None`` is
-    not cached.
+    The values of a snapshot, plan or analysis therefore disappear when nobody uses it any more.
+    ``None`` is not cached.
     """
 
     def decorated(make: Function[Whole, More, Value]) -> Function[Whole, More, Value]:
@@ -47,10 +50,11 @@ def kept(
 def kept_under(
     whole: object, kind: Hashable, key: Hashable, make: Callable[[], Value], limit: int = _MOST_KEPT
 ) -> Value:
-    """The value of a kind cached with an object under ``key``, made if missing.
+    """The value of a kind that is cached with an object under ``key``. If it is missing, it is
+    made.
 
-    For inputs that cannot be arguments of a ``kept`` function. The oldest values are dropped first;
-    ``None`` is not cached.
+    This is for inputs that cannot be arguments of a ``kept`` function. The oldest values are
+    dropped first. ``None`` is not cached.
     """
     values: dict[Hashable, Value] = vars(whole).setdefault("kept", _Values()).setdefault(kind, {})
     if key in values:

@@ -1,4 +1,4 @@
-"""The parts that all pages share: workspace, sidebar, current catalog and running jobs."""
+"""What all pages share: the workspace, the sidebar, the current catalog, and running jobs."""
 
 import os
 import time
@@ -38,13 +38,13 @@ from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
 _REVIEWER = "reviewer"
-"""The name of a reviewer who gave none."""
+"""The name recorded for a reviewer who has not given one."""
 SECRETS = ".streamlit/secrets.toml"
 
 
 @st.cache_resource
 def workspace() -> Workspace:
-    """The one workspace of this process; the first start adds and analyses the bundled example."""
+    """The one workspace of this process. The first start adds and analyses the bundled example."""
     work = Workspace(_settings())
     if not work.catalogs.newest():
         work.analyses.start(work.add_example().id)
@@ -54,20 +54,22 @@ def workspace() -> Workspace:
 def leave_jobs() -> None:
     """End the maps that only this visitor watched and that are no longer on the page.
 
-    Call it once the whole page is drawn.
+    Call this once the whole page is drawn.
     """
     workspace().analyses.watched.leave(_visitor())
 
 
 def open_first_catalog() -> None:
-    """Prepare the catalog for visitors who name none."""
+    """Prepare the catalog that visitors see if they name none."""
     first = workspace().newest()
     if first.analysed:
         review.sizes(first)
 
 
 def _settings() -> Settings:
-    """The environment's settings, with the keys in Streamlit's secrets first."""
+    """The settings from the environment. Keys in Streamlit's secrets come before those of the
+    environment.
+    """
     settings = read_environment()
     return replace(settings, keys=(*_secret_keys(), *settings.keys))
 
@@ -84,22 +86,24 @@ def _secrets() -> dict[str, str]:
 
 
 def unused_settings() -> list[str]:
-    """A sentence on each unused variable of the environment or of the secrets."""
+    """A sentence on each unused environment variable or secret."""
     environment = unused_variables(os.environ)
     secrets = unused_variables(_secrets())
     return [*environment, *(f"{SECRETS}: {one}" for one in secrets)]
 
 
 def key_source(origin: str) -> str:
-    """The source of the key for an origin; empty if there is none."""
+    """Where the key for an origin comes from. Empty if there is no key."""
     if key_for(origin, _secret_keys()).secret:
         return SECRETS
     return "the environment" if key_for(origin, workspace().settings.keys).secret else ""
 
 
 def frame(page: str) -> Snapshot:
-    """The sidebar of every page (catalog, reviewer, judge), and the tab's
-    title with its ``page``.
+    """Draw the sidebar of every page (catalog, reviewer, judge). The title of the browser tab names
+    the ``page``.
+
+    Returns the current state of the chosen catalog.
     """
     workspace().analyses.watched.look_away(_visitor())
     linked = st.query_params.get("catalog", "")
@@ -140,18 +144,18 @@ def frame(page: str) -> Snapshot:
             icon=":material/link_off:",
         )
     if st.query_params.get("catalog") != st.session_state["catalog"]:
-        st.query_params["catalog"] = st.session_state["catalog"]  # an address names its catalog
+        st.query_params["catalog"] = st.session_state["catalog"]  # the address names the catalog
     return snapshot
 
 
 def _visitor() -> str:
-    """A name for this tab only."""
+    """A name that identifies this browser tab."""
     name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
     return name
 
 
 def show(name: str) -> None:
-    """Switch to a catalog. Call it in a widget's callback."""
+    """Switch to a catalog. Call this in a widget's callback."""
     st.session_state.pop("no_catalog", None)
     st.session_state["catalog"] = st.query_params["catalog"] = name
 
@@ -166,7 +170,9 @@ def page_link(
     disabled: bool = False,
     **more: str,
 ) -> None:
-    """A link to a page with its own or another icon; ``query`` and ``more`` go into the address."""
+    """Draw a link to a page with the page's icon or another ``icon``. ``query`` and ``more`` go
+    into the address.
+    """
     st.page_link(
         f"pages/{page}.py",
         label=label,
@@ -178,16 +184,19 @@ def page_link(
 
 
 def snapshot() -> Snapshot:
-    """The current state of the sidebar's catalog, newest version. A page asks once, at its top."""
+    """The current state of the newest version of the catalog in the sidebar. A page calls this
+    once, at its top.
+    """
     if "catalog" not in st.session_state:
         _rerun_through_app()
     return workspace().newest(st.session_state["catalog"])
 
 
 def _rerun_through_app() -> NoReturn:
-    """Run again, through app.py.
+    """Run again, this time through app.py.
 
-    Until a process has registered its pages, Streamlit runs a linked page alone, without the frame.
+    Until a process has registered its pages, Streamlit runs the page of a link alone, without the
+    frame.
     """
     sign_in.refuse_unguarded()
     page = (st.context.url or "").rstrip("/").rpartition("/")[2]
@@ -198,27 +207,35 @@ def _rerun_through_app() -> NoReturn:
 
 
 def reviewer() -> str:
-    """The name under which decisions are recorded; it distinguishes people on one store."""
+    """The name under which decisions are recorded. It distinguishes the people
+    who use one store.
+    """
     return sign_in.name() or st.session_state.get("reviewer", "").strip() or _REVIEWER
 
 
 def chosen_clients() -> tuple[str, ...]:
-    """The user's clients, by target name, as chosen on the Catalog page in this session.
+    """The target names of the user's clients, as chosen on the Catalog page in this session.
 
-    Empty before that.
+    Empty if nothing was chosen yet.
     """
     return tuple(st.session_state.get("clients", ()))
 
 
 def exported_merges() -> PlanConfig | None:
-    """The merges chosen on Export in this session; ``None`` if it was not opened yet."""
+    """The merges chosen on the Export page in this session; ``None`` if that page was not opened
+    yet.
+    """
     accept = st.session_state.get("accept")
     gateway = bool(st.session_state.get("gateway"))
     return None if accept is None else PlanConfig(accept=accept, gateway=gateway)
 
 
 def gateway_switch(place: DeltaGenerator, key: str) -> bool:
-    """Draw the switch that includes merges that need a gateway; on if Export includes them."""
+    """Draw the switch that includes merges that need a gateway. At first, it is on if the export
+    includes them.
+
+    Returns whether it is on.
+    """
     exported = exported_merges()
     return place.toggle(
         "Include merges that need a gateway",
@@ -230,15 +247,15 @@ def gateway_switch(place: DeltaGenerator, key: str) -> bool:
 
 
 def analysed_snapshot() -> Snapshot:
-    """Like ``snapshot``, on a page that shows nothing without an analysis."""
+    """The snapshot, for a page that shows nothing without an analysis."""
     current = snapshot()
     wait_for_analysis(current)
     return current
 
 
 def wait_for_analysis(snapshot: Snapshot) -> None:
-    """Stop the page with the job's progress, or a button to start one, if
-    there is no analysis yet.
+    """If there is no analysis yet, draw the progress of the job or a button that starts it, and
+    stop the page.
     """
     if snapshot.analysed is None:
         _wait_for_analysis(snapshot.record)
@@ -251,7 +268,7 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
         job_panel(job.id)
         st.stop()
     if job is not None and analyses.offline(record.id) is not None:
-        st.rerun()  # it ended between the two looks
+        st.rerun()  # the analysis was finished between these two checks
     if job is not None and job.message:
         safe_text.show_error(JobError(job.message))
     st.info(
@@ -268,9 +285,9 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
 def draw_tabs(
     snapshot: Snapshot, parts: Mapping[str, Callable[[Snapshot], None]], key: str
 ) -> None:
-    """One tab for each part; only the open one is built.
+    """Draw a tab for each part. Only the open tab is built.
 
-    The address names it under ``key``.
+    The address has the name of the open tab under ``key``.
     """
     tabs = st.tabs(list(parts), key=key, bind="query-params", on_change="rerun")
     for tab, draw in zip(tabs, parts.values(), strict=True):
@@ -320,14 +337,15 @@ STAGES = {
 
 
 def has_failed(job: Job) -> bool:
-    """Whether a job ended without its result, and not because its page was left."""
+    """Whether a job ended without a result, but not because its page was left."""
     return not (job.live or job.state == "done" or was_left(job))
 
 
 def job_started_once(latest: Job | None, start: Callable[[], str], about: str, key: str) -> None:
-    """Start work that a page needs, explain it (``about``) and show its progress.
+    """Start the work that a page needs, explain it (``about``) and draw its progress.
 
-    If the ``latest`` such job failed, it only starts when asked again, by the button ``key``.
+    If the ``latest`` job of this kind failed, the work starts only when the button ``key`` is
+    pressed.
     """
     if latest is not None and has_failed(latest):
         safe_text.show_error(JobError(latest.message))
@@ -339,15 +357,15 @@ def job_started_once(latest: Job | None, start: Callable[[], str], about: str, k
 
 @st.fragment(run_every="1s")
 def job_panel(job_id: str, seconds: float = 0, ready: Callable[[], bool] | None = None) -> None:
-    """The progress of a job, and how long it still takes.
+    """Draw the progress of a job, and how much longer it will take.
 
-    The time is based on the pace of its step, or before that on an estimate of the whole job
-    (``seconds``), if there is one. The page runs again when the job ends, and when it is ``ready``
-    to show something before that.
+    The time comes from the pace of the current step. Until there is a pace, it comes from
+    ``seconds``, the estimate for the whole job, if there is one. The page runs again when the job
+    ends, or earlier, when it is ``ready`` to show something.
     """
     try:
         job: Job = workspace().analyses.watch(job_id)
-    except StoreError as error:  # a server that is away for a moment
+    except StoreError as error:  # the database server may be away for a moment
         safe_text.show_error(error)
         return
     if not job.live or (ready is not None and ready()):
@@ -367,10 +385,10 @@ def job_panel(job_id: str, seconds: float = 0, ready: Callable[[], bool] | None 
 
 
 def _time_left(job: Job, now: float, estimate: float | None) -> str:
-    """How long the step of a job still takes, in words.
+    """How much longer a job will take, in words.
 
-    The time is based on the pace since the step was first seen here, or before that on the rest of
-    the ``estimate`` of the whole job.
+    The time comes from the pace since this page first saw the current step. Until there is a pace,
+    it comes from the ``estimate`` of what is left of the whole job.
     """
     key = f"pace_{job.id}"
     stage, done, since = st.session_state.setdefault(key, (job.stage, job.done, now))
@@ -395,11 +413,13 @@ _browser = st.components.v2.component(
 
 
 def remembered_name() -> str:
-    """The name given earlier in this browser; empty in a new one."""
+    """The name that was given in this browser before. Empty in a new browser."""
     name = st.context.cookies.get(COOKIE)
     return unquote(name)[:_LONGEST_NAME].strip() if isinstance(name, str) else ""
 
 
 def _remember(reviewer: str) -> None:
-    """Remember the name in this browser, and keep its history in order. Call it on every page."""
+    """Remember the name in this browser, and keep the browser's history in order. Call this on
+    every page.
+    """
     _browser(key="browser", data={"cookie": COOKIE, "reviewer": reviewer[:_LONGEST_NAME]})

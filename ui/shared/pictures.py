@@ -1,4 +1,4 @@
-"""A chart in the style of every page, with its data as a table and downloads of both."""
+"""A chart in the style that all pages share, with its data as a table and downloads of both."""
 
 import html
 import json
@@ -23,16 +23,19 @@ _RULE = "rgba(138,143,152,0.3)"
 AXIS = {"automargin": True, "gridcolor": _RULE, "zerolinecolor": _RULE}
 _REVISION = 1
 TableRow = dict[str, str | float | int]
-"""A row of the table beside a figure, with the same facts, for people who cannot use the figure."""
+"""A row of the table beside a figure. It has the same facts, for people who
+cannot use the figure.
+"""
 
 MOST_SERVERS = len(PALETTE) * len(SYMBOLS)
-"""The number of servers with their own look; all others share one."""
+"""The number of servers that have a look of their own. All others share one."""
 
 
 def label(text: str, limit: int = 48) -> str:
-    """Catalog text as Plotly shows it literally, on one line, cut to ``limit`` characters.
+    """Catalog text that Plotly shows literally, on one line, cut to ``limit`` characters.
 
-    Plotly interprets tags, entities and formulas in every text, so all text must pass through here.
+    Plotly interprets tags, entities and formulas in every text, so all text must pass through this
+    function.
     """
     line = " ".join(str(text).split())
     line = line if len(line) <= limit else f"{line[: limit - 1]}…"
@@ -40,13 +43,13 @@ def label(text: str, limit: int = 48) -> str:
 
 
 def hover(name: str, server: str) -> str:
-    """A tool at the pointer: its name, with its server below."""
+    """The text for a tool at the pointer: its name, and below it its server."""
     return f"{label(name)}<br>{label(server)}" if server else label(name)
 
 
 def by_server(servers: Sequence[str], noun: str = "server") -> tuple[tuple[str, list[int]], ...]:
-    """The rows of each server (or ``noun``) with its label: largest first, all others together
-    last.
+    """The rows of each server (or ``noun``), with a label. The largest comes first; the last has
+    all others together.
     """
     counts = Counter(servers)
     by_size = sorted(counts, key=lambda server: (-counts[server], server))
@@ -62,23 +65,25 @@ def by_server(servers: Sequence[str], noun: str = "server") -> tuple[tuple[str, 
 
 
 def look(place: int) -> tuple[str, str]:
-    """Colour and symbol of the server at ``place``, from 0."""
+    """The colour and symbol of the server at ``place``, counted from 0."""
     if place >= MOST_SERVERS:
         return GREY, "circle"
     return PALETTE[place % len(PALETTE)], SYMBOLS[place // len(PALETTE)]
 
 
 def rounded(values: NDArray[np.float64]) -> list[object]:
-    """Four digits, NaN as empty, as lists, since Streamlit converts arrays."""
+    """The values with four digits, and ``None`` for NaN. They are in a list, because Streamlit
+    converts arrays.
+    """
     numbers = np.round(values, 4).astype(object)
     numbers[~np.isfinite(values)] = None
     return list(numbers.tolist())
 
 
 def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
-    """Numbers sent as JSON numbers, NaN as null.
+    """Numbers that are sent as JSON numbers, with NaN as null.
 
-    Other arrays are sent as bytes. That is faster, but Plotly draws them twice, because it mistakes
+    Other arrays are sent as bytes. That is faster, but Plotly draws them twice, because it takes
     them for new data.
     """
     numbers = values.astype(object)
@@ -87,14 +92,14 @@ def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray
 
 
 LEGEND = {"orientation": "h", "y": -0.25, "yanchor": "top"}
-"""Below the plot, outside Plotly's bar."""
+"""A legend below the plot, away from Plotly's bar."""
 
 
 def figure(traces: Sequence[object], height: int) -> go.Figure:
-    """The traces on a transparent background, ``height`` in pixels.
+    """A figure with the traces on a transparent background. ``height`` is in pixels.
 
-    Streamlit gives Plotly a copy of each figure right after it. ``datarevision`` marks the data as
-    unchanged, so that it is not drawn again.
+    Right after a figure, Streamlit gives Plotly a copy of it. ``datarevision`` says that the data
+    is unchanged, so that the copy is not drawn again.
     """
     chart = go.Figure(list(traces))
     chart.layout.template = None
@@ -115,14 +120,14 @@ def figure(traces: Sequence[object], height: int) -> go.Figure:
 
 
 ROWS = 2_000
-"""The most rows of a table that are drawn."""
+"""The maximum number of rows of a table that are drawn."""
 OPEN = False
 """Whether the table below a chart is open at first."""
 INK_OF_THE_PAGE = (
     """<style>.stPlotlyChart text[style*="rgb(17, 17, 18)"] """
     "{ fill: currentColor !important; }</style>"
 )
-"""Text drawn in ``INK`` takes the page's text colour."""
+"""CSS that gives text in the colour ``INK`` the text colour of the page."""
 
 
 def picture(
@@ -135,10 +140,10 @@ def picture(
 ) -> Any:
     """Draw the figure, and offer its data as a table and both as files.
 
-    ``rows`` makes the table when it is opened; ``alt`` is the picture's name; ``chart`` is passed
-    to ``st.plotly_chart``, whose value is returned. With ``choose_rows`` a row of the table can be
-    selected, by mouse or by keys: its state is under ``{key}_rows``. The camera in the picture's
-    corner saves PNG or SVG, as chosen below.
+    ``rows`` makes the table when it is opened. ``alt`` is the name of the picture. ``chart`` is
+    passed to ``st.plotly_chart``, and what that returns is returned. With ``choose_rows``, a row of
+    the table can be selected by mouse or by keyboard; the selection is kept under ``{key}_rows``.
+    The camera in the corner of the picture saves a PNG or an SVG, whichever is chosen below it.
     """
     camera = st.session_state.get(f"{key}_camera") or "PNG"
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
@@ -159,7 +164,9 @@ def picture(
 
 
 def more(key: str) -> ExpanderContainer:
-    """A closed place for rarely needed parts at the end of a view; fill it when it is opened."""
+    """A collapsed box for parts that are rarely needed, at the end of a view. Fill it when it is
+    open.
+    """
     return st.expander("More", key=key, icon=":material/more_horiz:", on_change="rerun")
 
 
@@ -188,14 +195,14 @@ def _more(figure: go.Figure, rows: list[TableRow], key: str, alt: str, choose_ro
 
 
 def downloads(rows: list[TableRow], key: str) -> None:
-    """Download buttons for a table."""
+    """Draw the download buttons for a table."""
     file("CSV", "text/csv", lambda: table_csv(rows), key)
     file("JSON", "application/json", lambda: table_json(rows), key)
 
 
 def table_csv(rows: list[TableRow]) -> bytes:
-    """The rows as CSV that a spreadsheet shows and never runs; empty for no rows."""
-    from toolscope_core.catalog.formats.spreadsheets import csv_bytes  # once it is pressed
+    """The rows as CSV that a spreadsheet shows but never executes. Empty if there are no rows."""
+    from toolscope_core.catalog.formats.spreadsheets import csv_bytes  # only when it is pressed
 
     header = list(rows[0]) if rows else []
     return csv_bytes(header, ([row[column] for column in header] for row in rows))
@@ -207,7 +214,7 @@ def table_json(rows: list[TableRow]) -> bytes:
 
 
 def file(name: str, kind: str, content: Callable[[], str | bytes], key: str) -> None:
-    """A download button whose file is made when pressed."""
+    """Draw a download button. The file is made when the button is pressed."""
     st.download_button(
         name,
         content,

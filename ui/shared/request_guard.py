@@ -1,7 +1,9 @@
-"""Refuses requests except those to this machine or a configured host, from the app's own pages.
+"""A guard that accepts requests only to this machine or to a configured host, and only from the
+app's own pages.
 
-A page of another site can make its name resolve to 127.0.0.1 (DNS rebinding). The browser then
-sends requests with that site's name as host to the app, and lets the page read the answers.
+A page on another site can make that site's name resolve to 127.0.0.1 (DNS rebinding). The browser
+then sends requests to the app with that site's name as their host, and lets the page read the
+answers.
 """
 
 from collections.abc import Sequence
@@ -13,7 +15,9 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FIRST_PAGE = "/catalog"
-"""The first page by its name, which Streamlit knows by the empty address alone."""
+"""The address of the first page by name. Streamlit itself knows this page only by the empty
+address.
+"""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SECURITY_HEADERS = {
     # Streamlit's page has inline styles and one inline script; Plotly and its charts compile code,
@@ -39,16 +43,16 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 _POLICY_VIOLATION = 1008
-"""The code with which a WebSocket is closed that should not have been opened (RFC 6455, 7.4.1)."""
+"""The code that closes a WebSocket which should not have been opened (RFC 6455, 7.4.1)."""
 
 
 def refusal(host: str, origin: str | None) -> str:
-    """Why a request is refused, with the remedy; empty if it is answered.
+    """Why a request is refused, with a remedy. Empty if the request is accepted.
 
-    ``host`` and ``origin`` are its headers: the host that the browser contacted, and the page that
-    asks. A host must be loopback, or listed in Streamlit's ``server.allowedHosts``, where ``*.``
-    matches any prefix and ``*`` any host. An origin must be the host with its port, or listed in
-    ``server.corsAllowedOrigins``.
+    ``host`` and ``origin`` are headers of the request: the host that the browser contacted, and the
+    page that sends the request. The host must be loopback, or be listed in Streamlit's
+    ``server.allowedHosts``; there, ``*.`` matches any prefix and ``*`` any host. The origin must be
+    the host with its port, or be listed in ``server.corsAllowedOrigins``.
     """
     address = _address(f"//{host}")
     if address is None or not _is_allowed(address.hostname or ""):
@@ -68,10 +72,12 @@ def refusal(host: str, origin: str | None) -> str:
 
 
 class RequestGuard:
-    """ASGI middleware: refuses requests and WebSockets (403), and limits what pages may load."""
+    """ASGI middleware that refuses requests and WebSockets (403), and limits what
+    pages may load.
+    """
 
     is_in_front = False
-    """Whether this process serves through a guard; a page without one says so."""
+    """Whether this process serves through a guard. If it does not, a page says so."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -102,10 +108,10 @@ class RequestGuard:
 
 
 def _address(url: str) -> SplitResult | None:
-    """The parts of an address with a host and nothing after it; otherwise ``None``."""
+    """The parts of an address that has a host and nothing after it; otherwise ``None``."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where that is no number of a port
+        _ = parts.port  # raises ValueError if the port is not a valid number
     except ValueError:
         return None
     extras = parts.username, parts.password, parts.path, parts.query, parts.fragment

@@ -1,4 +1,4 @@
-"""Model runs as a table: the task, how each ended, the cost."""
+"""The runs of a model as a table: the task, how each run ended, and its cost."""
 
 import streamlit as st
 
@@ -25,7 +25,7 @@ _KINDS = {
 
 
 def runs_panel(snapshot: Snapshot) -> None:
-    """Draw the runs on this catalog, or all, newest first."""
+    """Draw the runs on this catalog (or on all catalogs), newest first."""
     all_catalogs = st.toggle("All catalogs", key="every_catalog", persist_state="session")
     runs = judging.runs(snapshot, of_all=all_catalogs)
     if not runs:
@@ -62,20 +62,22 @@ def runs_panel(snapshot: Snapshot) -> None:
     data_tables.draw(runs, columns, "Model runs")
     rows = data_tables.records(runs, columns)
     for row in rows:
-        if row["cost"] is None:  # a call had no price
+        if row["cost"] is None:  # a call without a price
             row["cost"] = ""
     with st.container(horizontal=True):
         pictures.downloads(rows, "runs")
 
 
 def model_at(run: ModelRun) -> str:
-    """The model that was asked, its host, and whose prompts it was asked if they are not ours."""
+    """The model that was asked and its host. If the prompts were not ours, it also says whose they
+    were.
+    """
     configuration = run.configuration
     wording = IN_THEIR_WORDS if configuration.get("wording") else ""
     return f"{configuration['model']} at {configuration['origin'].partition('://')[2]}{wording}"
 
 
 def in_one_line(run: ModelRun) -> str:
-    """A run in one line, as plain text."""
+    """A run on one line, as plain text."""
     calls = quantity(run.calls, "call")
     return f"{model_at(run)}, {run.state}, {safe_text.clock(run.started_at)}, {calls}"

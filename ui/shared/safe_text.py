@@ -1,4 +1,4 @@
-"""Text on the screen: untrusted text made safe for markdown and HTML, and small formats."""
+"""Text on the screen: untrusted text made safe for markdown and HTML, and some small formats."""
 
 import html
 import re
@@ -12,22 +12,22 @@ from toolscope_core.model.numbers import listed
 
 DIFF_WORDS = 800
 _ALIKE = 0.5
-"""The share of common words above which a diff is easier to read than the two texts."""
+"""If two texts share more words than this, a diff is easier to read than the two texts."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(
     r"((?:(?:https?:|www\.)[\w.~:/?#@&+,;=%-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w)+)", re.IGNORECASE
 )
-"""Text that a browser or markdown would turn into a link; it contains no markdown characters."""
+"""Text that a browser or markdown would turn into a link. It contains no markdown characters."""
 _DIM = "opacity:.72"
-"""The strongest dimming at which text is still readable (contrast 4.5 to 1 in both themes)."""
+"""The strongest dimming that leaves text readable (a contrast of 4.5 to 1 in both themes)."""
 _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
 
 
 def untrusted(text: str) -> str:
     """Catalog text made safe for every Streamlit call that reads markdown.
 
-    No page puts such text into markdown or HTML in another way. Line ends become spaces, so no
-    block element can begin; an address becomes code, which is not a link and can be copied.
+    No page puts such text into markdown or HTML in any other way. Line ends become spaces, so that
+    no block element can begin. An address becomes code, which is not a link but can be copied.
     """
     parts = _ADDRESS.split(" ".join(str(text).split()))
     plain = [_MARKDOWN.sub(r"\\\1", part) for part in parts[::2]]
@@ -36,12 +36,12 @@ def untrusted(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A sentence on tools, safe in markdown; names between backticks are bold."""
+    """A sentence about tools, safe in markdown. Names between backticks become bold."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return untrusted(text)
     names = [f"**{untrusted(part)}**" if part.strip() else untrusted(part) for part in parts[1::2]]
-    # an escaped part loses the spaces at its ends, which divide the names from the words
+    # an escaped part loses the spaces at its ends, which separate names from words
     plain = [_with_ends(part) for part in parts[::2]]
     return "".join(a + b for a, b in zip(plain, [*names, ""], strict=True))
 
@@ -58,47 +58,51 @@ def untrusted_html(text: str) -> str:
 
 
 def owner(tool_id: str, name: str, server: str) -> str:
-    """The server of a tool, or else its id, to distinguish it from others; safe in markdown."""
+    """The server of a tool, or else its id, which distinguishes it from other tools. Safe in
+    markdown.
+    """
     return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
 
 
 def named_tool(tool_id: str, name: str) -> str:
-    """A tool's id, with its name before it unless the id contains it; not escaped."""
+    """A tool's id. The name is added in front unless the id contains it. Not escaped."""
     return tool_id if name in tool_id else f"{name} ({tool_id})"
 
 
 def first_few(names: Sequence[str], limit: int) -> str:
-    """The first names, safe in Markdown, and the number of others."""
+    """The first names, and how many others there are. Safe in markdown."""
     return listed(map(untrusted, names), limit)
 
 
 def finding(severity: str, message: str) -> None:
-    """The whole finding; a badge would cut it off."""
+    """Draw the whole finding. A badge would cut it off."""
     color = {"block": "red", "warn": "orange"}.get(severity, "gray")
     st.markdown(f":{color}[:material/shield: {untrusted(message)}]")
 
 
 def dimmed(text: str) -> str:
-    """Escaped HTML of text that is equal on both sides."""
+    """Escaped HTML for text that is the same on both sides."""
     return f'<span style="{_DIM}">{untrusted_html(text)}</span>' if text else ""
 
 
 def marked(text: str) -> str:
-    """Escaped HTML of text that differs."""
+    """Escaped HTML for text that differs."""
     return f'<mark style="{_MARKED}230,159,0,.22);color:inherit">{untrusted_html(text)}</mark>'
 
 
 def removed(text: str) -> str:
-    """Escaped HTML of removed text, with a − for people who see no colour."""
+    """Escaped HTML for removed text. It has a − for people who do not see the colour."""
     return f'<del style="{_MARKED}217,72,15,.18)">−{untrusted_html(text)}</del>'
 
 
 def word_diff(before: str, after: str, dim: bool = False, by_side: bool = False) -> str:
-    """Escaped HTML of a word diff: ``ins`` and ``del``, with + and − for people who see no colour.
+    """Escaped HTML for a word diff: ``ins`` and ``del``, with + and − for people who do not see the
+    colours.
 
-    With ``dim`` equal text is dimmed. Texts that share less than half of their words are shown one
-    after the other; with ``by_side`` only the second, because the first is beside it. Only the
-    first ``DIFF_WORDS`` words of each are compared, since the time grows with their product.
+    With ``dim``, text that is the same is dimmed. Texts that share less than half of their words
+    are shown one after the other; with ``by_side``, only the second is shown, because the first is
+    beside it. Only the first ``DIFF_WORDS`` words of each text are compared, because the time grows
+    with the product of their lengths.
     """
     old, new = before.split()[:DIFF_WORDS], after.split()[:DIFF_WORDS]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
@@ -118,9 +122,10 @@ def word_diff(before: str, after: str, dim: bool = False, by_side: bool = False)
 
 
 def what_goes(text: str, kept: str) -> str:
-    """Escaped HTML of a text: parts kept in another text are dimmed, the rest is marked as removed.
+    """Escaped HTML for a text. Parts that another text keeps are dimmed, and the rest is marked as
+    removed.
 
-    Similar texts are compared word by word, others by sentences.
+    Similar texts are compared word by word, others sentence by sentence.
     """
     own, other = text.split()[:DIFF_WORDS], kept.split()[:DIFF_WORDS]
     matcher = SequenceMatcher(None, own, other, autojunk=False)
@@ -137,17 +142,19 @@ def what_goes(text: str, kept: str) -> str:
 
 
 def show_error(error: ToolScopeError) -> None:
-    """Show an error that the user can fix, in its own words."""
+    """Draw the message of an error that the user can fix."""
     st.error(untrusted(str(error)), icon=":material/error:")
 
 
 def clock(at: str) -> str:
-    """A moment for people: day and time to the minute, UTC."""
+    """A time for people to read: the day, and the time to the minute, in UTC."""
     return at[:16].replace("T", " ")
 
 
 def attempt(key: str, work: Callable[[], object]) -> bool:
-    """Whether ``work`` succeeded; its error is stored in the session under ``key``."""
+    """Do ``work``; returns whether it succeeded. If it failed, its error is kept in the session
+    under ``key``.
+    """
     try:
         work()
     except ToolScopeError as error:
@@ -157,6 +164,6 @@ def attempt(key: str, work: Callable[[], object]) -> bool:
 
 
 def show(key: str) -> None:
-    """Show the error stored under ``key``, once."""
+    """Draw the error kept under ``key``, once."""
     if failure := st.session_state.pop(key, ""):
         show_error(ToolScopeError(failure))

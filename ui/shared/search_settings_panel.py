@@ -1,4 +1,4 @@
-"""The choice of how tools are ranked: a paper's search or our own, with all settings."""
+"""The choice of how tools are ranked: the search of a paper or our own, with all settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ def chosen_value(
     width: int,
     about: str | None = None,
 ) -> _T:
-    """Draw the box; returns the value of the chosen label, at first the first."""
+    """Draw the box. Returns the value of the chosen label; at first, this is the first one."""
     value = place.selectbox(
         label, list(values), key=key, bind="query-params", width=width, help=about
     )
@@ -86,15 +86,15 @@ _WEIGHTS = {
         "Relative to the best of its tools, which has weight 1.",
     ),
 }
-"""Settings of a search, with what they are called and what they mean."""
+"""The settings of a search, each with its label and what it means."""
 MOST_WEIGHT, MOST_CANDIDATES = 10.0, 500
 SETTING_KEYS = ("search", "assembly", "candidates", *_WEIGHTS)
-"""Widgets, and their names in the address."""
+"""The keys of widgets, which are also their names in the address."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenSearch:
-    """The chosen search, empty for ours, and its settings."""
+    """The chosen search (empty for our own), and its settings."""
 
     name: search_configuration.SearchName
     config: search_configuration.RetrievalConfig
@@ -103,7 +103,7 @@ class ChosenSearch:
 def search_settings(
     place: DeltaGenerator, rerank: str, corpus: search_configuration.Corpus, *, servers: bool
 ) -> ChosenSearch:
-    """Draw the settings; an empty number means the search's own."""
+    """Draw the settings. For an empty number, the search uses its own value."""
     name = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
     base = search_configuration.named_search(name)
     assembly = chosen_value(place, "Assembly", ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)

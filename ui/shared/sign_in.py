@@ -1,4 +1,4 @@
-"""Who can reach the app, and how people sign in if Streamlit's secrets configure it (OpenID)."""
+"""Who can reach the app, and how people sign in if Streamlit's secrets configure that (OpenID)."""
 
 import contextlib
 import hmac
@@ -16,13 +16,15 @@ from ui.shared import request_guard, safe_text
 _OWN = {"redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url"}
 
 CLAIMS = ("email", "preferred_username", "name", "sub")
-"""What identifies a person in the log: the first claim that the provider gives."""
+"""The claims that can identify a person in the log. The first one that the
+provider gives is used.
+"""
 
 FORWARDED = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")
 
 
 def is_configured() -> bool:
-    """Whether the secrets have a section *auth*."""
+    """Whether the secrets have an *auth* section."""
     try:
         return "auth" in st.secrets
     except StreamlitSecretNotFoundError:
@@ -30,7 +32,9 @@ def is_configured() -> bool:
 
 
 def required() -> None:
-    """Stop the page with the sign-in buttons, if sign-in is configured and not done."""
+    """If sign-in is configured and the visitor is not signed in, draw the sign-in buttons and stop
+    the page.
+    """
     if not is_configured() or st.user.get("is_logged_in"):
         return
     st.title("ToolScope")
@@ -46,22 +50,22 @@ def required() -> None:
 
 
 def name() -> str:
-    """The signed-in person's name, empty if nobody is signed in."""
+    """The name of the person who is signed in. Empty if nobody is."""
     if not is_configured() or not st.user.get("is_logged_in"):
         return ""
     return next((str(st.user[claim]) for claim in CLAIMS if st.user.get(claim)), "")
 
 
 def person() -> None:
-    """Draw who is signed in, with the sign-out button."""
+    """Draw who is signed in, and the button to sign out."""
     name_shown = str(st.user.get("name") or name())
     st.caption(f"Signed in as **{safe_text.untrusted(name_shown)}**")
     st.button("Sign out", key="sign_out", on_click=st.logout)
 
 
 def is_shared() -> bool:
-    """Whether other machines may reach the app: it listens for them, a proxy forwards them, or
-    people sign in.
+    """Whether other machines may reach the app: it listens on an address that they can reach, a
+    proxy forwards requests to it, or people sign in.
     """
     return (
         is_bound_to_others()
@@ -76,9 +80,10 @@ def is_bound_to_others() -> bool:
 
 
 def refuse_unguarded() -> None:
-    """Stop a page requested past the guard.
+    """Stop a page that was requested without passing the guard.
 
-    The started script is not the app, or it was started in a way that bypasses the guard.
+    This happens if another script than the app was started, or if the app was started in a way that
+    bypasses the guard.
     """
     if st.context.headers.get("Host") and not request_guard.RequestGuard.is_in_front:
         st.text("This is only a part of ToolScope. Stop it, and start the whole app: toolscope app")
@@ -94,7 +99,7 @@ OPEN_TO_OTHERS = (
 
 @cache
 def start_token() -> str:
-    """The token, made and printed in the terminal the first time."""
+    """The token. It is made and printed in the terminal when it is first needed."""
     token = secrets.token_urlsafe(16)
     sys.stderr.write(f"  Token for starting servers from the app: {token}\n")
     sys.stderr.flush()
@@ -103,7 +108,7 @@ def start_token() -> str:
 
 @contextlib.asynccontextmanager
 async def announced(_app: object) -> AsyncIterator[None]:
-    """The lifespan of the app; at its start, the terminal prints what a user has to know."""
+    """The lifespan of the app. When it begins, the terminal prints what the user has to know."""
     if is_bound_to_others() and not is_configured():
         click.secho(OPEN_TO_OTHERS, fg="red", bold=True, err=True)
     start_token()
@@ -111,9 +116,9 @@ async def announced(_app: object) -> AsyncIterator[None]:
 
 
 def asks_for_token() -> bool:
-    """Whether this visitor still has to give the token; if so, draws the field.
+    """Whether this visitor still has to give the token. If so, draws the field for it.
 
-    Nobody is asked if people sign in. A given token is valid until the page is reloaded.
+    If people sign in, nobody has to. A token that was given is valid until the page is reloaded.
     """
     if is_configured() or st.session_state.get(GIVEN):
         return False

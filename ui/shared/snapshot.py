@@ -1,4 +1,4 @@
-"""The data of a page: everything about one catalog at one moment, and values made from it."""
+"""The data of a page: everything about one catalog at one moment, and values computed from it."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ FORMAT = "format of prompts"
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A catalog, its log of decisions, its analysis and the settings, at one moment.
+    """A catalog, the log of its decisions, its analysis and the settings, at one moment.
 
-    ``offline`` is the analysis of the program's own judge, ``None`` if one has to be started. All
-    visitors share a snapshot until something changes, so values ``kept`` with it are made once.
+    ``offline`` is the analysis by the program's own judge; it is ``None`` if that has to be
+    started. All visitors share one snapshot until something changes, so a value ``kept`` with it is
+    computed only once.
     """
 
     work: Workspace
@@ -47,9 +48,10 @@ class Snapshot:
     offline: Analysis | None
 
     def forget(self) -> None:
-        """Drop cached values after another snapshot has replaced this one.
+        """Drop the cached values. Called when another snapshot has replaced this one.
 
-        Streamlit keeps the arguments of drawn buttons for a whole session.
+        Streamlit keeps the arguments of the buttons that it has drawn, and so the snapshot, for a
+        whole session.
         """
         for name in vars(self).keys() - {field.name for field in fields(self)}:
             vars(self).pop(name, None)
@@ -86,9 +88,9 @@ class Snapshot:
         )
 
     def setting(self, name: str, build: Callable[[JsonObject], _Value]) -> _Value | None:
-        """A setting as converted by ``build``; ``None`` if nothing was chosen.
+        """A setting, converted by ``build``; ``None`` if nothing was chosen.
 
-        Raises ``StoreError`` if ``build`` cannot read it.
+        Raises ``StoreError`` if ``build`` cannot read the setting.
         """
         value = self.state.settings.get(name)
         if value is None:
@@ -98,24 +100,26 @@ class Snapshot:
 
     @cached_property
     def format(self) -> str:
-        """The prompt format of the chosen client, from ``PROMPT_FORMATS``; by default the first."""
+        """The prompt format of the chosen client, from ``PROMPT_FORMATS``. The default is the first
+        format.
+        """
         saved_format = self.setting(FORMAT, lambda saved: str(saved["format"]))
         return saved_format if saved_format in PROMPT_FORMATS else PROMPT_FORMATS[0]
 
     @cached_property
     def tokens(self) -> dict[str, int]:
-        """The tokens of each tool in every prompt of the chosen client, by id."""
+        """The tokens of each tool in every prompt of the chosen client, by tool id."""
         costs = self.work.catalogs.costs
         return {tool.id: costs.of(tool, self.format) for tool in self.catalog.tools}
 
     def start(self, kind: str, work: jobs.Work) -> str:
-        """Start long work of this kind on the catalog; returns the job's id (that of a running one,
-        if any).
+        """Start long work of this kind on the catalog. Returns the job's id; if such a job is
+        running, the id of that job.
         """
         return self.work.analyses.background(self.id, kind, work)
 
     def start_watched(self, kind: str, work: jobs.Work) -> str:
-        """Like ``start``, for work that ends when nobody watches it."""
+        """Like ``start``, but the work ends when nobody watches it."""
         return self.work.analyses.watched.start(self.id, kind, work)
 
     def job(self, kind: str) -> jobs.Job | None:
@@ -124,14 +128,16 @@ class Snapshot:
 
     @cached_property
     def owners(self) -> dict[str, str]:
-        """The implied server that people gave each tool, by tool id; empty for none."""
+        """The implied server that people gave each tool, by tool id. An empty
+        name means no server.
+        """
         return owners(self.catalog, self.log)
 
     @cached_property
     def analysed(self) -> Analysis | None:
-        """The analysis under the current judge and people's changes of implied servers.
+        """The analysis with the current judge, and with the implied servers as people changed them.
 
-        It stays the same object until these change.
+        It is the same object until one of these changes.
         """
         if self.offline is None:
             return None
@@ -143,13 +149,13 @@ class Snapshot:
 
     @property
     def judge_choice(self) -> JudgeChoice | None:
-        """Which answers of a model count; ``None`` for the offline judge."""
+        """The choice of model answers that count; ``None`` for the offline judge."""
         name = chosen_judge.setting_name(self.id)
         return self.setting(name, lambda saved: engine.rebuilt(JudgeChoice, saved))
 
     @property
     def names_model(self) -> bool:
-        """Whether there is a model to ask, by the settings or the environment."""
+        """Whether the settings or the environment name a model to ask."""
         settings = self.work.settings
         return stored_state.ENDPOINT in self.state.settings or bool(
             settings.base_url and settings.model
@@ -157,12 +163,12 @@ class Snapshot:
 
     @property
     def judge(self) -> str:
-        """The judge of the plan: ``OFFLINE`` or ``MODEL at HOST``."""
+        """The judge that makes the plan: ``OFFLINE`` or ``MODEL at HOST``."""
         verdicts = self.analysed.model_verdicts if self.analysed else None
         return verdicts.judge if verdicts else chosen_judge.OFFLINE
 
     def named(self, key: str) -> str | None:
-        """The id of the tool in a link; ``None`` if this catalog has none."""
+        """The id of the tool that a link names; ``None`` if this catalog does not have it."""
         return self._ids.get(key)
 
     @cached_property
@@ -170,32 +176,39 @@ class Snapshot:
         return {tool_key(tool.id): tool.id for tool in self.catalog.tools}
 
     def described(self, texts: Mapping[str, str]) -> SizeChange:
-        """The size change of the original tools with other descriptions, by tool id."""
+        """How the size of original tools changes if they get these descriptions,
+        given by tool id.
+        """
         tools = [self.catalog.by_id[one] for one in texts]
         tools_described = (replace(tool, description=texts[tool.id]) for tool in tools)
         return self.work.catalogs.costs.change(tools, tools_described, self.format)
 
     @property
     def analysis(self) -> Analysis:
-        """Like ``analysed``. Raises ``JobError`` if there is none yet."""
+        """The same as ``analysed``, but raises ``JobError`` if there is no analysis yet."""
         if self.analysed is None:
             raise JobError("the catalog has not been analysed yet; start the analysis on its page")
         return self.analysed
 
     @property
     def plan(self) -> MergePlan:
-        """The merge as decided so far. Raises ``JobError`` before the analysis is done."""
+        """The merge with the decisions made so far. Raises ``JobError`` before the analysis is
+        done.
+        """
         return self.plan_under(PlanConfig())
 
     @kept()
     def plan_under(self, config: PlanConfig) -> MergePlan:
-        """The merge as decided so far, with other merges applied. Raises the errors of ``plan``."""
+        """The merge with the decisions made so far, if ``config`` chooses the merges to apply.
+
+        Raises the errors of ``plan``.
+        """
         plan = plan_of(self.analysis, self._proposed(config.correct), config)
         return with_expanded(plan, variants(plan.catalog, self.log)) if config.expanded else plan
 
     @kept()
     def _proposed(self, divide: bool) -> Proposals:
-        """The common basis of all accept policies."""
+        """The proposals that all accept policies start from."""
         return proposed(self.analysis, self.log, divide=divide)
 
 

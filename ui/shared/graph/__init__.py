@@ -1,4 +1,4 @@
-"""The merge graph of a cluster, on any page; edges and nodes as vis-network draws them."""
+"""The merge graph of a cluster, for any page. vis-network draws its nodes and edges."""
 
 FEWEST = 3
-"""Smaller clusters are not drawn: two tools have one link."""
+"""Smaller clusters are not drawn, because two tools have only one link."""

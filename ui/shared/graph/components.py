@@ -1,4 +1,4 @@
-"""The merge graph: its clusters, what is drawn of one, and what a bridge connects."""
+"""The merge graph: its clusters, what is drawn of a cluster, and what a bridge connects."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 
 SHOWN_NODES = 300
-"""The most tools that are drawn."""
+"""The maximum number of tools that are drawn."""
 NETWORKS_KEPT = 16
 
 
 @dataclass(frozen=True, eq=False)
 class MergeNetwork:
-    """The merge graph and its surroundings.
+    """The merge graph and what is drawn around it.
 
-    These are the resulting plan, people's links, the pairs about which the judge is ``unsure``, and
-    those of ``families``, with probabilities. ``copies`` maps each tool to the first of equal
-    content. Edges are ``judged`` by the judge or ``joined`` by people.
+    An edge is either ``judged`` by the judge or ``joined`` by people. ``plan`` is the resulting
+    plan, and ``links`` are those that people made. ``unsure`` are the pairs about which the judge
+    is unsure, and ``families`` the pairs of families. All pairs have their probabilities.
+    ``copies`` maps each tool to the first tool with the same content.
     """
 
     plan: MergePlan
@@ -46,12 +47,12 @@ class MergeNetwork:
 
     @cached_property
     def home(self) -> Mapping[str, Cluster]:
-        """The cluster of each tool in one."""
+        """The cluster of each tool that is in a cluster."""
         return {member: cluster for cluster in self.plan.clusters for member in cluster.members}
 
     @cached_property
     def components(self) -> Mapping[str, Component]:
-        """The component of each tool with an edge."""
+        """The component of each tool that has an edge."""
         components = MergeGraph(self._edges).components
         number = {tool: at for at, tools in enumerate(components) for tool in tools}
         edges: list[dict[Pair, float]] = [{} for _ in components]
@@ -64,17 +65,19 @@ class MergeNetwork:
         return {tool: parts[at] for tool, at in number.items()}
 
     def components_of(self, tools: Iterable[str]) -> tuple[Component, ...]:
-        """The components that contain any of the tools."""
+        """The components that contain at least one of the tools."""
         parts = [self.components[tool] for tool in tools if tool in self.components]
         return tuple({part.tools: part for part in parts}.values())
 
     @cached_property
     def judged_once(self) -> MergeGraph:
-        """The judge's edges between different contents."""
+        """The judge's edges between tools with different content."""
         return self._without_copies(self.judged)
 
     def bridges(self, component: Component) -> tuple[Pair, ...]:
-        """The bridges of a component between different contents that no person put together."""
+        """The bridges of a component between tools with different content that no person has put
+        together.
+        """
         group = self._group_of_content
         return tuple(
             pair
@@ -97,9 +100,10 @@ class MergeNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A connected component: its tools, its edges, and those between different contents.
+    """A connected component: its tools, its edges, and the edges between tools with different
+    content.
 
-    A star of copies depends on no weak link, so bridges are looked for in ``once``.
+    Bridges are looked for in ``once``, because copies in a star do not depend on a weak link.
     """
 
     tools: tuple[str, ...]
@@ -109,10 +113,11 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """An edge that alone connects its component.
+    """An edge without which its component would fall apart.
 
-    ``sides`` are the two groups of tools without it, that of the pair's left tool first.
-    ``cluster`` contains both ends, ``None`` if correction already separates them.
+    ``sides`` are the two groups of tools that would remain. The first has the pair's left tool.
+    ``cluster`` contains both tools of the pair; it is ``None`` if correction already separates
+    them.
     """
 
     pair: Pair
@@ -121,18 +126,19 @@ class Bridge:
 
     @property
     def groups(self) -> list[list[str]]:
-        """The two parts of the cluster, as *recut* takes them; empty without a cluster."""
+        """The two parts of the cluster, in the form that *recut* takes. Empty without a cluster."""
         inside = self.cluster.members if self.cluster else ()
         return [[tool for tool in side if tool in inside] for side in self.sides if inside]
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """A cluster of three or more tools in the table.
+    """A row of the table: a cluster of three or more tools.
 
-    ``density`` (the share of pairs that the judge would merge, or in a family, mark as family),
-    ``bridges`` and ``intransitive`` (triples a-b-c without a-c) count exact copies as one tool and
-    ignore people's links.
+    ``density`` is the share of pairs that the judge would merge; in a family, it is the share that
+    the judge would mark as a family. ``intransitive`` counts the triples a-b-c without a-c.
+    ``density``, ``bridges`` and ``intransitive`` count exact copies as one tool and ignore people's
+    links.
     """
 
     cluster: Cluster
@@ -149,12 +155,12 @@ def clusters(snapshot: Snapshot) -> tuple[ClusterRow, ...]:
 
 @kept(limit=NETWORKS_KEPT)
 def network(snapshot: Snapshot, cluster_id: str) -> Network:
-    """A cluster and its links, for drawing; empty if the plan no longer has it."""
+    """A cluster and its links, ready to be drawn. Empty if the plan no longer has the cluster."""
     return network_of(_merging(snapshot), cluster_id)
 
 
 def bridge(snapshot: Snapshot, pair: Pair) -> Bridge | None:
-    """The two sides of the edge of ``pair``, if it is a bridge."""
+    """The bridge at the edge ``pair``; ``None`` if that edge is not a bridge."""
     return bridge_of(_merging(snapshot), pair)
 
 
@@ -174,14 +180,16 @@ def _merging(snapshot: Snapshot) -> MergeNetwork:
 
 
 def cluster_rows(merging: MergeNetwork) -> tuple[ClusterRow, ...]:
-    """The clusters of ``FEWEST`` or more tools, largest first, then weakest."""
+    """The clusters of at least ``FEWEST`` tools, largest first; equally large ones with the weakest
+    first.
+    """
     clusters = [one for one in merging.plan.clusters if len(one.members) >= FEWEST]
     ordered = sorted(clusters, key=lambda one: (-len(one.members), one.weakest_edge, one.id))
     return tuple(_row(merging, cluster) for cluster in ordered)
 
 
 def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES) -> Network:
-    """The cluster with its members' components, at most ``limit`` tools, its own first.
+    """The cluster with the components of its members: at most ``limit`` tools, the members first.
 
     Empty if the plan has no such cluster.
     """
@@ -212,7 +220,7 @@ def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES)
 
 
 def bridge_of(merging: MergeNetwork, pair: Pair) -> Bridge | None:
-    """The bridge that is the edge of ``pair``; ``None`` if it is not a bridge."""
+    """The bridge at the edge ``pair``; ``None`` if that edge is not a bridge."""
     copies, home = merging.copies, merging.home
     ends = Pair.of(copies[pair.left], copies[pair.right])
     for component in merging.components_of([pair.left]):
@@ -233,7 +241,7 @@ def bridge_of(merging: MergeNetwork, pair: Pair) -> Bridge | None:
 
 
 def _edges(merging: MergeNetwork, component: Component, shown: Collection[str]) -> Iterator[Edge]:
-    """The edges between the shown tools, with what each bridge connects."""
+    """The edges between the shown tools. A bridge has the sizes of the parts that it connects."""
     copies = merging.copies
     parts = component.once.parts(Counter(copies[tool] for tool in component.tools))
     bridges = set(merging.bridges(component))

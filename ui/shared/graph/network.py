@@ -1,7 +1,7 @@
-"""The merge graph for vis-network, which places the nodes by simulated springs.
+"""The merge graph for vis-network, which places the nodes by simulating springs.
 
-The same nodes and edges go to the page's view and to the downloaded file. Catalog text is plain
-text in them and must always be displayed as text.
+The view on the page and the downloaded file get the same nodes and edges. These contain catalog
+text as plain text, which must always be displayed as text.
 """
 
 import html
@@ -19,8 +19,10 @@ from ui.shared.data_tables import Column
 
 NodeState = Literal["proposed", "accepted", "kept_apart", "stale", "conflict", "alone"]
 EdgeKind = Literal["merge", "joined", "family", "unsure", "never"]
-"""The relation between two tools: the judge's *merge*, a person's, the judge's *family* and its
-doubt (which join nothing), a person's *keep apart*."""
+"""The relation between two tools. *merge* is the judge's, *joined* a person's. *family* and
+*unsure* are the judge's too, but join nothing. *never* is a person's decision to keep the tools
+apart.
+"""
 
 LINKS: Mapping[EdgeKind, str] = {
     "merge": "same job (judge)",
@@ -33,7 +35,9 @@ LINKS: Mapping[EdgeKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A tool in the merge graph, with its cluster's state; ``alone`` without one."""
+    """A tool in the merge graph, with the state of its cluster. A tool without a cluster is
+    ``alone``.
+    """
 
     id: str
     name: str
@@ -43,11 +47,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two tools and their relation, with the judge's probability of one job, or for a *family*, of
-    that.
+    """Two tools and their relation, with the judge's probability that they are one job (for
+    *family*, that they are a family).
 
-    A bridge alone connects its component: ``parts`` are the numbers of tools on the left tool's
-    side and on the other.
+    A bridge is an edge without which its component would fall apart. For a bridge, ``parts`` are
+    the numbers of tools on the side of the left tool and on the other side.
     """
 
     pair: Pair
@@ -57,7 +61,7 @@ class Edge:
 
     @property
     def joins(self) -> bool:
-        """Whether it is an edge of the merge graph; other edges are drawn in addition."""
+        """Whether this is an edge of the merge graph. The other edges are only drawn with it."""
         return self.link in ("merge", "joined")
 
 
@@ -65,8 +69,8 @@ class Edge:
 class Network:
     """A part of the merge graph.
 
-    Both ends of every edge are among the nodes, which are sorted by id. ``left_out`` counts tools
-    that did not fit.
+    The nodes are sorted by id and include both ends of every edge. ``left_out`` is the number of
+    tools that did not fit.
     """
 
     nodes: tuple[Node, ...]
@@ -92,7 +96,9 @@ def edge_columns(part: Network) -> list[Column[Edge]]:
 
 
 def doubtful_first(part: Network) -> tuple[Edge, ...]:
-    """The edges in order: kept apart, doubtful, bridges, then weakest; families last."""
+    """The edges in this order: kept apart, doubtful, bridges, then the others, weakest first.
+    Families come last.
+    """
     order: tuple[EdgeKind, ...] = ("never", "unsure")
     return tuple(
         sorted(
@@ -111,22 +117,28 @@ def doubtful_first(part: Network) -> tuple[Edge, ...]:
 
 ALT = "Merge graph"
 NAMED_NODES = 40
-"""The most nodes that show names at every zoom; with more, names appear when zoomed in."""
+"""Up to this many nodes, names are shown at every zoom. With more nodes, names appear when a person
+zooms in.
+"""
 
 LABEL_SIZE, CLOSE_LABEL_SIZE = 14, 7
-"""Letters in the units of the drawing: the small ones are readable only from near."""
+"""The size of letters in the units of the drawing. Letters of the small size can be read only when
+zoomed in.
+"""
 
 LABEL_FROM, CLOSE_LABEL_FROM = 4, 9
-"""Pixels from which on names are drawn: always, as good as, and where they can be read."""
+"""Names are drawn if they are at least this many pixels high: almost always, or only where they can
+be read.
+"""
 
 _LETTERS, CLOSE_LETTERS = 32, 20
-"""The most letters of a name, and of one among many."""
+"""The maximum number of letters in a name, if there are few names and if there are many."""
 
 SPACING, CROWDED = 130, 50
-"""Pixels between neighbours, with names and without."""
+"""The distance between neighbours in pixels, with names and without."""
 
 LOW, _HIGH = 380, 520
-"""Pixels of the picture of a few nodes, up to ``_FEW``, and of more."""
+"""The height of the picture in pixels: for up to ``_FEW`` nodes, and for more."""
 _FEW = 8
 
 NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
@@ -137,13 +149,14 @@ NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
     "conflict": ("triangle", "▲", "conflict"),
     "alone": ("dot", "○", "in no cluster"),
 }
-"""The shape of each state, its sign in the legend, and its name; ``alone`` is hollow."""
+"""The shape of each state, the sign for it in the legend, and its name. ``alone`` is hollow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line style of edges for which ``holds`` is true; ``width`` in pixels, ``dashes`` on and
-    off.
+    """A line style for the edges that fulfil ``holds``.
+
+    ``width`` is in pixels. ``dashes`` are the lengths of a dash and of a gap.
     """
 
     name: str
@@ -154,14 +167,14 @@ class Line:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options in vis-network's form."""
+        """The style in the form that vis-network takes."""
         dashes = list(self.dashes) if self.dashes else False
         color = {"color": self.color, "highlight": self.color}
         return {"width": self.width, "dashes": dashes, "color": color}
 
     @property
     def css(self) -> str:
-        """The style as a CSS border in the legend."""
+        """The style as a CSS border, for the legend."""
         return f"{min(4, self.width)}px {'dashed' if self.dashes else 'solid'} {self.color}"
 
 
@@ -173,12 +186,14 @@ LINES = (
     Line(LINKS["joined"], lambda e: e.link == "joined", 3, pictures.PALETTE[2]),
     Line(LINKS["merge"], lambda _: True, 2),
 )
-"""The first matching style draws the edge."""
+"""The line styles. The first one that fits an edge is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class LegendKey:
-    """A line of the legend: a coloured sign (in the text's colour if empty), or an edge's line."""
+    """A line of the legend: a coloured sign (without a colour, that of the text), or the line of an
+    edge.
+    """
 
     text: str
     color: str = ""
@@ -188,11 +203,11 @@ class LegendKey:
 
 @dataclass(frozen=True)
 class Drawing:
-    """The input of vis-network, and its name.
+    """What vis-network draws, and a name for it.
 
-    Nodes are numbered. ``lines`` are edge options. ``label_size`` is the size of names in drawing
-    units; they are drawn from ``label_from`` pixels on. ``spacing`` is the distance between
-    neighbours.
+    Nodes are numbered. ``lines`` are options for edges. ``label_size`` is the size of names in the
+    units of the drawing. Names are drawn if they are at least ``label_from`` pixels high.
+    ``spacing`` is the distance between neighbours.
     """
 
     alt: str
@@ -208,7 +223,7 @@ class Drawing:
 
     @property
     def physics(self) -> dict[str, Any]:
-        """The spring settings in vis-network's form."""
+        """The settings for the springs, in the form that vis-network takes."""
         return {
             "solver": "repulsion",
             "repulsion": {"nodeDistance": self.spacing, "springLength": self.spacing},
@@ -217,7 +232,7 @@ class Drawing:
 
     @cached_property
     def json(self) -> str:
-        """The drawing in the form of the page's view."""
+        """The drawing in the form that the view on the page takes."""
         legend = [
             {
                 "text": key.text,
@@ -241,7 +256,9 @@ class Drawing:
 
 @lru_cache(maxsize=8)
 def drawing(part: Network) -> Drawing:
-    """The drawing: colour is the server, shape the state, line the relation of two tools."""
+    """The drawing of a network. Colours stand for servers, shapes for states, and lines for
+    relations.
+    """
     has_names = len(part.nodes) <= NAMED_NODES
     letters = _LETTERS if has_names else CLOSE_LETTERS
     servers = pictures.by_server([node.server for node in part.nodes])
@@ -296,9 +313,9 @@ def _edge(edge: Edge) -> str:
 
 
 def _group(place: int, state: NodeState) -> dict[str, Any]:
-    """Node options of one server (by position) and one state.
+    """The options for the nodes of one server (given by its position) and one state.
 
-    Colours repeat from the seventh server on, with a ring.
+    From the seventh server on, colours repeat and a ring is added.
     """
     colour, symbol = pictures.look(place)
     ring = pictures.GREY if symbol != pictures.SYMBOLS[0] else colour
@@ -316,7 +333,10 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
 
 
 def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[LegendKey]:
-    """The occurring servers (labelled for Plotly, so unescaped), states and lines."""
+    """The servers, states and lines that occur.
+
+    Server names are unescaped, because they were escaped for Plotly.
+    """
     states = {node.state for node in part.nodes}
     looks = [pictures.look(at) for at in range(len(servers))]
     return [
@@ -345,7 +365,7 @@ _HEADINGS = re.compile(r"<center>\s*<h1>.*?</h1>\s*</center>", re.DOTALL)
 
 
 def library() -> str:
-    """vis-network, the copy that pyvis ships."""
+    """The copy of vis-network that pyvis contains."""
     import pyvis
 
     place = Path(pyvis.__file__).parent / "templates" / "lib" / "vis-9.1.2"
@@ -353,7 +373,7 @@ def library() -> str:
 
 
 def graph_html(drawing: Drawing) -> str:
-    """A standalone page with the drawing and its legend."""
+    """A standalone page that shows the drawing and the legend."""
     from pyvis.network import Network as Pyvis
 
     network = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
@@ -362,7 +382,7 @@ def graph_html(drawing: Drawing) -> str:
     own = {"groups": drawing.groups, "nodes": _names(drawing), "physics": drawing.physics}
     network.set_options(json.dumps({**OPTIONS, **own}))
     page = _HEADINGS.sub("", _FETCHES.sub("", network.generate_html(notebook=False)))
-    page = page.replace(json.dumps(_NO_HREF)[1:-1], r"hr\u0065f")  # as JavaScript reads it: href
+    page = page.replace(json.dumps(_NO_HREF)[1:-1], r"hr\u0065f")  # JavaScript reads this as href
     head = (
         f'<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{html.escape(drawing.alt)}</title>"
@@ -373,15 +393,13 @@ def graph_html(drawing: Drawing) -> str:
 
 
 def _names(drawing: Drawing) -> dict[str, object]:
-    """The size of names, and when they appear."""
+    """The size of the names, and from when on they are drawn."""
     label = {"drawThreshold": drawing.label_from}
     return {"font": {"size": drawing.label_size}, "scaling": {"label": label}}
 
 
 def _unlinked(text: str) -> str:
-    """The text without any ``href`` that pyvis would find, since it would then write titles as
-    HTML.
-    """
+    """The text with every ``href`` changed, because pyvis would otherwise write titles as HTML."""
     return text.replace("href", _NO_HREF)
 
 

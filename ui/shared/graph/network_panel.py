@@ -1,4 +1,4 @@
-"""The graph of one cluster with the chosen tool or link; it can be split at a bridge."""
+"""The graph of one cluster, with the chosen tool or link. The cluster can be split at a bridge."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -42,9 +42,10 @@ CSS = """
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """The clicked nodes (several with Ctrl), or the two ends of an edge (``pair``).
+    """The clicked nodes (with Ctrl, there can be several), or the two ends of a clicked edge
+    (``pair``).
 
-    A double-clicked node is ``opened``.
+    ``opened`` says that a node was double-clicked.
     """
 
     nodes: list[str]
@@ -69,7 +70,7 @@ def network_view(
     selected: Collection[str] = (),
     edge: Pair | None = None,
 ) -> None:
-    """Show a drawing whose nodes are ``ids``, with the selected nodes or the edge highlighted.
+    """Draw a drawing whose nodes are ``ids``, with the selected nodes or the edge highlighted.
 
     ``on_click`` is called before the script runs.
     """
@@ -96,8 +97,8 @@ _NAMED, _TEXT_SHOWN = 8, 400
 
 
 def network_panel(snapshot: Snapshot, cluster_id: str) -> None:
-    """A cluster and its linked tools: the picture, the current choice, its links as a table and as
-    files.
+    """Draw a cluster and the tools linked to it: the picture, the current choice, and the links as
+    a table and as files.
     """
     part = components.network(snapshot, cluster_id)
     edge, tool = _edge(snapshot, part), _tool(snapshot, part)
@@ -144,7 +145,7 @@ def _edge(snapshot: Snapshot, part: network.Network) -> network.Edge | None:
 
 
 def _tool(snapshot: Snapshot, part: network.Network) -> network.Node | None:
-    """The selected tool, if exactly one is drawn."""
+    """The selected tool, if exactly one of the selected tools is drawn."""
     selection = tool_selection.selected(snapshot)
     nodes = [node for node in part.nodes if selection and node.id in selection.tool_ids]
     return nodes[0] if len(nodes) == 1 else None
@@ -194,7 +195,7 @@ def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
 def _split(snapshot: Snapshot, bridge: components.Bridge) -> None:
     """Divide the cluster at the bridge.
 
-    An address that named the cluster then names what is left of it.
+    If the address named the cluster, it then names what remains of it.
     """
     if bridge.cluster:
         decision_buttons.take_apart(snapshot, bridge.cluster, bridge.groups, None, [])
@@ -215,7 +216,7 @@ def _tool_panel(snapshot: Snapshot, node: network.Node) -> None:
 
 
 def _links(part: network.Network, links: Sequence[network.Edge]) -> None:
-    """The links as a table with one selectable row, and as files."""
+    """Draw the links as a table with a row to select, and as files."""
     columns, key = network.edge_columns(part), f"links_{digest([*map(str, links)])[:8]}"
 
     def choose(row: int) -> None:

@@ -1,1 +1,1 @@
-"""A pair of tools on the pages."""
+"""A pair of tools, as several pages show it."""

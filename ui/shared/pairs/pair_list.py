@@ -1,4 +1,4 @@
-"""The ranked pairs of tools that overlap."""
+"""The ranked list of pairs of tools that overlap."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,16 +20,17 @@ from ui.shared.snapshot import Snapshot
 SHOWN_PAIRS = 1_000
 LISTS_KEPT = 8
 RELATED_FROM = 0.45
-"""The cosine above which two tools that are not one job are *related*."""
+"""From this cosine on, two tools that are not one job are *related*."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairFilter:
-    """A filter of candidate pairs.
+    """A filter for candidate pairs.
 
-    ``server`` is on either side, ``None`` for any. ``differing`` selects those on which the model
-    and the offline judge differ. Every word of ``find`` is in a name, a server or a description of
-    the two. Pairs with one of ``tools`` (ids) come first; ``only`` leaves out the others.
+    ``server`` is the server of either tool; ``None`` means any. ``differing`` selects the pairs on
+    which the model and the offline judge differ. Every word of ``find`` must be in the name, server
+    or description of one of the two tools. Pairs with one of ``tools`` (ids) come first; with
+    ``only``, the other pairs are left out.
     """
 
     verdict: str | None = None
@@ -42,7 +43,7 @@ class PairFilter:
 
     @property
     def key(self) -> str:
-        """Twelve hex digits, equal for equal filters."""
+        """Twelve hex digits that are the same for the same filters."""
         return digest(self.verdict, self.server, self.least_similarity, self.differing, self.find)[
             :12
         ]
@@ -52,9 +53,10 @@ class PairFilter:
 class PairRow:
     """A candidate pair in the table, with the tokens of both tools in every prompt.
 
-    ``selected`` counts those of the two that ``PairFilter.tools`` names. ``same_job``, ``family``
-    (probabilities), ``verdict``, ``relation`` in words and ``differs`` (words that only one uses)
-    are the offline judge's. ``model`` is the model's verdict, empty if it was not asked.
+    ``selected`` is how many of the two tools are in ``PairFilter.tools``. ``same_job`` and
+    ``family`` (probabilities), ``verdict``, ``relation`` (in words) and ``differs`` (the words that
+    only one tool uses) come from the offline judge. ``model`` is the model's verdict; it is empty
+    if the model was not asked.
     """
 
     same_job: float
@@ -82,7 +84,7 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class PairList:
-    """The strongest of ``matching`` pairs, out of ``total`` candidates."""
+    """The strongest of the ``matching`` pairs. There are ``total`` candidates."""
 
     rows: tuple[PairRow, ...]
     matching: int
@@ -92,10 +94,11 @@ class PairList:
 def pair_list(
     analysis: Analysis, pair_filter: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
-    """The matching pairs: first those of ``pair_filter.tools``, then by probability, similarity,
-    ids.
+    """The matching pairs: first those with ``pair_filter.tools``, then by probability, similarity
+    and ids.
 
-    Families alone are sorted by their probability; ``tokens`` are by tool id.
+    If only families are listed, their probability is that of a family. ``tokens`` are keyed by tool
+    id.
     """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
@@ -136,9 +139,10 @@ def pair_list(
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """The candidate pairs by the offline judge's verdict.
+    """How many candidate pairs have each verdict of the offline judge.
 
-    ``siblings`` are kept pairs of related tools, which an agent has to tell apart.
+    ``siblings`` are pairs of related tools that stay separate, so that an agent has to tell them
+    apart.
     """
 
     merge: int
@@ -154,7 +158,7 @@ class PairCounts:
 
 @dataclass(frozen=True, slots=True)
 class Closest:
-    """The two most similar tools of a catalog, by name, and their cosine."""
+    """The names of the two most similar tools in a catalog, and their cosine."""
 
     left: str
     right: str
@@ -163,13 +167,13 @@ class Closest:
 
 @kept(limit=LISTS_KEPT)
 def matching(snapshot: Snapshot, pair_filter: PairFilter) -> PairList:
-    """The strongest matching candidate pairs; the last few lists are cached."""
+    """The strongest candidate pairs that pass the filter. The last few lists are cached."""
     return pair_list(snapshot.analysis, pair_filter, snapshot.tokens)
 
 
 @kept()
 def pair_counts(analysis: Analysis) -> PairCounts:
-    """The candidate pairs of an analysis, each counted once."""
+    """The numbers of candidate pairs in an analysis. Each pair counts once."""
     outcomes = outcomes_of(analysis)
     number = Counter(outcomes.tolist())
     related = (outcomes == "keep") & (analysis.scores.similarity >= RELATED_FROM)
@@ -183,7 +187,7 @@ def pair_counts(analysis: Analysis) -> PairCounts:
 
 
 def closest(analysis: Analysis) -> Closest | None:
-    """The two most similar tools; ``None`` for a single tool."""
+    """The two most similar tools; ``None`` if there is only one tool."""
     tools, scores = analysis.catalog.tools, analysis.scores
     near = scores if len(scores) else nearest(analysis.vectors, 1, -1.0)
     if not len(near):
@@ -216,7 +220,7 @@ def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, in
 
 
 def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
-    """The offline judge's verdict on every candidate pair, from its probabilities."""
+    """The offline judge's verdict on every candidate pair, derived from the probabilities."""
     scores, weights = analysis.scores, analysis.judge.weights
     below = np.where(scores.same_job >= weights.unsure_at, "unsure", "keep")
     single = np.where(scores.family >= weights.family_at, "family", below)
@@ -224,7 +228,9 @@ def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
 
 
 def model_outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
-    """The model's verdict on every candidate pair, empty if it was not asked."""
+    """The model's verdict on every candidate pair; empty for a pair about which
+    it was not asked.
+    """
     scores, rows, count = analysis.scores, analysis.rows, len(analysis.catalog.tools)
     outcomes = np.full(len(scores), "", dtype="U10")
     verdicts = analysis.model_verdicts.verdicts if analysis.model_verdicts else {}

@@ -1,4 +1,4 @@
-"""One pair: the verdict, the decisions on it, and the evidence."""
+"""One pair: its verdict, the decisions on it, and the evidence."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -36,7 +36,7 @@ def show_pair(key: str) -> None:
 
 
 def draw_pair(snapshot: Snapshot, pair: Pair) -> None:
-    """Draw two tools with their verdict, buttons and evidence."""
+    """Draw two tools with their verdict, the buttons and the evidence."""
     view = pair_view.view(snapshot, pair)
     with st.container(border=True):
         _heading(view)
@@ -47,7 +47,7 @@ def draw_pair(snapshot: Snapshot, pair: Pair) -> None:
 
 
 def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
-    """Say that there is nothing to show, and which two tools are closest; ends the page."""
+    """Draw that there is nothing to show, and which two tools are closest. Then stop the page."""
     nearest = closest(snapshot.analysis)
     if nearest is not None:
         names = " and ".join(map(safe_text.untrusted, (nearest.left, nearest.right)))
@@ -57,7 +57,7 @@ def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
 
 
 def families_note(snapshot: Snapshot) -> None:
-    """Say how many families a picture of common jobs leaves out, with a link to them."""
+    """Draw how many families a picture of shared jobs leaves out, with a link to them."""
     families = review.progress(snapshot).clusters.families.total
     if families:
         are = "is" if families == 1 else "are"
@@ -71,14 +71,16 @@ def families_note(snapshot: Snapshot) -> None:
 
 
 def pair_body(view: PairView, show: Callable[[str], None]) -> None:
-    """Draw two tools with verdict and evidence, without buttons; ``show`` opens another pair."""
+    """Draw two tools with the verdict and the evidence, but without buttons. ``show`` opens another
+    pair.
+    """
     _heading(view)
     _side_by_side(view)
     evidence_panel(view, show)
 
 
 def _side_by_side(view: PairView) -> None:
-    """Draw both tools, and below them their parameters, aligned."""
+    """Draw both tools, and below them their parameters side by side."""
     one, other = view.tools
     for side, column, tool, findings in zip(
         SIDES, st.columns(2), view.tools, view.findings, strict=True
@@ -95,7 +97,8 @@ def _side_by_side(view: PairView) -> None:
 
 
 def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
-    """Draw only the chosen part: a chart and two more tables would slow every pair's page.
+    """Draw only the chosen part. All of them (a chart and two more tables) would slow the page of
+    every pair.
 
     ``show_pair`` is called with the key of another pair to show.
     """
@@ -116,7 +119,7 @@ def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
 
 
 def pair_link(snapshot: Snapshot, key: str) -> None:
-    """Draw the link to the pair of this key."""
+    """Draw a link to the pair with this key."""
     page_frame.page_link("overlap", "Open the pair", catalog=snapshot.record.name, pair=key)
 
 
@@ -175,7 +178,7 @@ def _buttons(snapshot: Snapshot, view: PairView) -> None:
 
 
 def _draw_tool(tool: Tool, base: Tool | None) -> None:
-    """Draw a tool; differences from ``base`` are marked."""
+    """Draw a tool. Differences from ``base`` are marked."""
     text = tool.description[:_TEXT_SHOWN]
     st.markdown(f"**{safe_text.untrusted(tool.name)}**")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -218,7 +221,7 @@ def _arguments(view: PairView) -> None:
 
 
 def _table(rows: list[object], alt: str) -> None:
-    """Draw a table; differing cells begin with a sign and have a coloured background."""
+    """Draw a table. Cells that differ begin with a sign and have a coloured background."""
     frame = pd.DataFrame(rows)
 
     def background(cell: object) -> str:
@@ -230,13 +233,15 @@ def _table(rows: list[object], alt: str) -> None:
 
 
 def _column_title(column: str) -> str:
-    """The title of a column: ``A`` for the first tool, ``B, type`` for the type of the second."""
+    """The title of a column, as in ``A`` for the first tool or ``B, type`` for the type of the
+    second.
+    """
     side, comma, attribute = column.partition(",")
     return f"{ {'one': 'A', 'other': 'B'}.get(side, side) }{comma}{attribute}"
 
 
 def _confused_line(snapshot: Snapshot, pair: Pair) -> None:
-    """The queries that confuse two tools, if an experiment measured them."""
+    """Draw which queries confuse the two tools, if an experiment has measured that."""
     confusion = experiments.confusion_of(snapshot, pair)
     if confusion is None:
         return

@@ -1,4 +1,4 @@
-"""Two tools side by side: everything about a pair."""
+"""Everything about a pair: two tools side by side."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -35,9 +35,10 @@ _BAR = 30
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """Log-odds that sum to those of ``probability``, with their names in words, in order.
+    """Log-odds that add up to those of ``probability``, in order, each with a name in words.
 
-    ``levels`` are the probabilities at which the verdict changes, with its name.
+    ``levels`` are the probabilities at which the verdict changes, each with the name of the
+    verdict.
     """
 
     names: tuple[str, ...]
@@ -47,9 +48,9 @@ class Waterfall:
 
 
 def waterfall(view: Waterfall) -> go.Figure:
-    """A chart in which bars to the right favour merging and bars to the left oppose it.
+    """A chart in which bars to the right speak for merging and bars to the left against it.
 
-    Each begins where the previous one ended; the last is the sum.
+    Each bar begins where the one before it ended. The last bar is the sum.
     """
     names = [*view.names, f"together: {view.probability:.2f}"]
     bars = go.Waterfall(
@@ -90,7 +91,7 @@ def waterfall(view: Waterfall) -> go.Figure:
 
 
 def waterfall_rows(view: Waterfall) -> list[TableRow]:
-    """A row for each bar: its value, and the sum and probability after it."""
+    """A row for each bar: its value, and the sum and the probability after it."""
     sums = accumulate(view.added)
     return [
         {
@@ -108,7 +109,7 @@ def _signed(value: float) -> str:
 
 
 def _span(view: Waterfall) -> list[float]:
-    """Space on both sides for the figures beside the bars."""
+    """The range of the axis, with room on both sides for the figures beside the bars."""
     marks = [math.log(level / (1.0 - level)) for _, level in view.levels]
     ends = [0.0, *accumulate(view.added), *marks]
     room = 0.14 * (max(ends) - min(ends)) + 0.3
@@ -118,14 +119,14 @@ def _span(view: Waterfall) -> list[float]:
 _NEIGHBOURS = 5
 
 DIFFERS = "≠ "
-"""The beginning of a cell that differs from its counterpart."""
+"""What a cell begins with if it differs from the cell of the other tool."""
 
 _TITLES = ("name", "type", "required", "description")
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A tool near another: the judge's result for the two, and the key of their pair."""
+    """A tool near another one: the judge's result for the two, and the key of their pair."""
 
     id: str
     tool: str
@@ -138,16 +139,18 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """Everything about a pair for a decision; two-element fields are in the order of the pair.
+    """Everything about a pair that a decision needs. Fields with two elements are in the order of
+    the pair.
 
-    ``parameters`` and ``further_parameters`` (results, annotations) are tables. ``maps`` say in
-    sentences what happens to a call of one tool that goes to the other. ``decisions`` are the
-    active ones on both, newest first. ``card`` is the cluster that contains both, if any.
-    ``version`` is what a decision on the pair must carry. ``verdict`` is that of the current judge;
-    ``offline`` is the offline judge's, to which the waterfall belongs. ``relation`` says in
-    sentences how the two are related, which could serve the other's callers, and the words that
-    only one uses. ``family_at`` is the family probability from which the offline judge decides for
-    it. ``family`` is the one that contains the cards of both, if any.
+    ``parameters`` and ``further_parameters`` (results and annotations) are tables. ``maps`` say in
+    sentences what happens to a call of one tool if it goes to the other. ``decisions`` are the
+    active decisions on both, newest first. ``card`` is the cluster that contains both, if there is
+    one. ``version`` is the version that a decision on the pair must carry. ``verdict`` comes from
+    the current judge, ``offline`` from the offline judge; the waterfall belongs to ``offline``.
+    ``relation`` says in sentences how the two are related, which of them could serve the other's
+    callers, and which words only one uses. ``family_at`` is the family probability from which the
+    offline judge calls a pair a family. ``family`` is the family that contains the cards of both,
+    if there is one.
     """
 
     key: str
@@ -169,12 +172,12 @@ class PairView:
 
     @property
     def has_model_verdict(self) -> bool:
-        """Whether a model was asked about the two."""
+        """Whether a model was asked about the two tools."""
         return self.verdict.judge != self.offline.judge
 
 
 def pair_of_key(snapshot: Snapshot, key: str) -> Pair | None:
-    """The pair of a link; ``None`` if the catalog lacks one of its tools."""
+    """The pair in a link; ``None`` if the catalog lacks one of its tools."""
     ids = [snapshot.named(part) for part in key.split("~")]
     if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
         return None
@@ -183,17 +186,17 @@ def pair_of_key(snapshot: Snapshot, key: str) -> Pair | None:
 
 @kept()
 def unsure(analysis: Analysis) -> Mapping[Pair, float]:
-    """The candidate pairs about which the judge is unsure, with their probability."""
+    """The candidate pairs about which the judge is unsure, with their probabilities."""
     return unsure_pairs(analysis)
 
 
 @kept()
 def undecided(snapshot: Snapshot) -> tuple[Pair, ...]:
-    """The unsure pairs that nobody decided on, grouped by servers, most probable first.
+    """The unsure pairs on which nobody has decided, grouped by servers, most probable first.
 
-    Pairs inside one cluster are decided on its card, and pairs across two clusters are in merges
-    already. A tool that reads is not compared with one that writes or destroys. Raises ``JobError``
-    before the analysis is done.
+    Pairs inside one cluster are decided on its card, and pairs across two clusters are already in
+    merges, so both are left out. A tool that reads is not paired with one that writes or destroys.
+    Raises ``JobError`` before the analysis is done.
     """
     analysis, plan = snapshot.analysis, snapshot.plan
     kept_apart = constraints(analysis.catalog, snapshot.log).cannot
@@ -253,9 +256,9 @@ def view(snapshot: Snapshot, pair: Pair) -> PairView:
 
 
 def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
-    """The contributions to the verdict, strongest signals first.
+    """What each signal contributes to the verdict, strongest signal first.
 
-    The start, and whatever overruled the signals, stay at the ends.
+    The starting value stays at one end, and whatever overruled the signals at the other.
     """
     rows = (analysis.rows[side] for side in (verdict.pair.left, verdict.pair.right))
     start, *signals = analysis.judge.shares(*rows)
@@ -272,7 +275,7 @@ def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
 
 
 def neighbours(analysis: Analysis, tool: Tool, count: int = _NEIGHBOURS) -> tuple[Neighbour, ...]:
-    """The nearest tools of the whole catalog by cosine, ties by id."""
+    """The tools of the catalog that are nearest by cosine. Ties are sorted by id."""
     row = analysis.rows[tool.id]
     cosine = np.clip(analysis.vectors @ analysis.vectors[row], -1.0, 1.0).round(6)
     order = np.lexsort((np.arange(len(cosine)), -cosine))
@@ -298,7 +301,9 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = _NEIGHBOURS) -> tupl
 
 
 def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
-    """The parameters of both: aligned ones side by side, then the rest of each."""
+    """The parameters of both tools: first the matching ones side by side, then the rest of each
+    tool.
+    """
     lefts = {parameter.name: parameter for parameter in one.parameters}
     rights = {parameter.name: parameter for parameter in other.parameters}
     partner = {match.left: match.right for match in match_parameters(one, other)}
@@ -310,7 +315,9 @@ def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
 
 
 def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
-    """Sentences on what happens to a call of ``tool`` that goes to ``target``, by argument."""
+    """Sentences that say, for each argument, what happens to a call of ``tool`` if it goes to
+    ``target``.
+    """
     alpha: ArgumentMap = argument_map(tool, target)
     maps = [
         f"{move.target} as it is"
@@ -324,7 +331,9 @@ def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
 
 
 def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
-    """The results and annotations of both, a row for each that either declares."""
+    """The results and annotations of both tools, with a row for each that at least one tool
+    declares.
+    """
     for name, left, right in (
         ("returns", one.returns, other.returns),
         *(

@@ -1,1 +1,1 @@
-"""The services behind the pages: one method per button, over one store."""
+"""The services behind the pages, over one store. Each button calls one method."""

@@ -1,4 +1,6 @@
-"""Analyses on the screen: started as a job, watched, cached in memory, rebuilt from the cache."""
+"""Analyses on the screen: started as a job, watched, cached in memory, and rebuilt from cached
+vectors.
+"""
 
 import gc
 import threading
@@ -16,18 +18,19 @@ from toolscope_core.store.jobs import Job, JobRunner, Work, get_job, latest_job,
 from ui.shared.services.catalogs import Catalogs
 
 LOOK_SECONDS = 75.0
-"""How long one look lasts: a browser lets a background tab look once a minute."""
+"""How many seconds one look counts. A browser lets a background tab look only once a minute."""
 AWAY_SECONDS = 15.0
-"""How long a page may take until it looks again, after a start or when it is drawn anew."""
+"""How many seconds a page has until it must look again, after a start or when it is drawn again."""
 LEFT = "you left the page before this work was done; it restarts when you come back"
 
 
 class WatchedJobs:
     """Long work, such as maps, that stops when nobody watches it.
 
-    It has a thread of its own, so that no other work waits for it. A panel that shows its progress
-    looks at it every second. A page that is drawn without the panel leaves the work, and a page
-    that is interrupted looks away. A closed tab no longer looks.
+    This work has its own thread, so that no other work waits for it. The panel that shows its
+    progress looks at it every second. When a page has been drawn without that panel, it has left
+    the work. When a page starts to be drawn again, it looks away for a moment. A closed tab stops
+    looking.
     """
 
     def __init__(self, store: Store) -> None:
@@ -36,7 +39,7 @@ class WatchedJobs:
         self._lock = threading.Lock()
 
     def start(self, catalog_id: int, kind: str, work: Work) -> str:
-        """Start work that ends as paused when nobody watches; returns the job's id.
+        """Start work that is paused when nobody watches it. Returns the job's id.
 
         If such a job is running, its id is returned.
         """
@@ -56,12 +59,12 @@ class WatchedJobs:
         """Record that a visitor watches the job."""
         self._look(visitor, job.catalog_id, job.kind, LOOK_SECONDS)
         with self._lock:
-            self._until.pop(("", job.catalog_id, job.kind), None)  # somebody has come
+            self._until.pop(("", job.catalog_id, job.kind), None)  # a visitor is watching now
 
     def look_away(self, visitor: str) -> None:
-        """Record that a visitor's page is drawn again.
+        """Record that a visitor's page is being drawn again.
 
-        Work that it still shows is then watched again.
+        Work that the page still shows is then watched again.
         """
         soon = time.monotonic() + AWAY_SECONDS
         with self._lock:
@@ -70,7 +73,9 @@ class WatchedJobs:
                     self._until[watched] = min(until, soon)
 
     def leave(self, visitor: str) -> None:
-        """Record that a visitor's page is completely drawn; work that it does not show is left."""
+        """Record that a visitor's page is completely drawn. Work that the page does not show is
+        left.
+        """
         again = time.monotonic() + AWAY_SECONDS
         with self._lock:
             self._until = {
@@ -102,13 +107,13 @@ def was_left(job: Job) -> bool:
 
 
 KEPT = 4
-"""The most analyses in memory (40,000 tools take about 200 MB each)."""
+"""The maximum number of analyses in memory. With 40,000 tools, each takes about 200 MB."""
 
 REBUILT_AT_ONCE = 5_000
-"""The most tools for which an analysis is rebuilt from cached vectors while a page waits."""
+"""Up to this many tools, an analysis is rebuilt from cached vectors while a page waits."""
 
 COLLECTED = 2_000
-"""For larger catalogs the garbage collector ignores the analysis."""
+"""For catalogs with more tools than this, the garbage collector ignores the analysis."""
 
 POLL_SECONDS = 0.1
 
@@ -116,9 +121,9 @@ JOB_KIND = "analyse"
 
 
 class Analyses:
-    """One analysis per catalog version, with the default configuration.
+    """One analysis for each catalog version, with the default configuration.
 
-    Its jobs are recorded as ``kind``.
+    The jobs of these analyses are recorded as ``kind``.
     """
 
     def __init__(
@@ -140,14 +145,17 @@ class Analyses:
         self._lock = threading.Lock()
 
     def start(self, catalog_id: int) -> str:
-        """Analyse in the background; returns the job's id (that of a running one, if any)."""
+        """Analyse in the background. Returns the job's id; if such a job is running, the id of that
+        job.
+        """
         return self._runner.submit(
             catalog_id, self._kind, lambda progress: self.run(catalog_id, progress)
         )
 
     def run(self, catalog_id: int, progress: Progress = silent) -> Analysis:
         """Analyse now."""
-        # The judge is loaded where it judges; what reads an analysis needs no more than its type.
+        # The judge is loaded only here. Code that reads an analysis needs no more than the judge's
+        # type.
         from toolscope_core.merging.analysing import analyse, judge_at_lowest_thresholds
 
         catalog = self._catalogs.open(catalog_id)
@@ -163,9 +171,9 @@ class Analyses:
         return analysis
 
     def offline(self, catalog_id: int) -> Analysis | None:
-        """The finished analysis of the program's own judge, or ``None`` if one has to be started.
+        """The finished analysis by the program's own judge; ``None`` if one has to be started.
 
-        After a restart it is rebuilt from the cached vectors, at once for a small catalog.
+        After a restart, the analysis of a small catalog is rebuilt at once from the cached vectors.
         """
         with self._lock:
             if catalog_id in self._kept:
@@ -179,7 +187,9 @@ class Analyses:
         return self.run(catalog_id)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Texts embedded like the tools: float32 (n, d), cached; loads the model if necessary."""
+        """The texts embedded in the same way as the tools: float32 (n, d), cached. Loads the model
+        if needed.
+        """
         from toolscope_core.embedding.vector_cache import embed_cached
 
         return embed_cached(texts, self._embedder, self._cache)
@@ -187,13 +197,13 @@ class Analyses:
     def background(self, catalog_id: int, kind: str, work: Work) -> str:
         """Start other long work on an analysed catalog, like ``start``.
 
-        Analyses do not wait for it: a run with a model may take minutes, and pages wait for
-        analyses. Maps use ``watched``, since nothing waits for them.
+        Analyses do not wait for this work: a run with a model may take minutes, and pages wait for
+        analyses. Maps use ``watched``, because nothing waits for them.
         """
         return self._background.submit(catalog_id, kind, work)
 
     def job(self, catalog_id: int, kind: str | None = None) -> Job | None:
-        """The latest job of this kind on the catalog, ``None`` for analyses like this one's."""
+        """The latest job of this kind on the catalog. Without a ``kind``, the latest analysis."""
         return latest_job(self._store, catalog_id, kind or self._kind)
 
     def watch(self, job_id: str) -> Job:
@@ -201,7 +211,7 @@ class Analyses:
         return get_job(self._store, job_id)
 
     def wait(self, job_id: str, progress: Progress = silent) -> None:
-        """Return when the job is done. Raises ``JobError`` if it ends in another way."""
+        """Return when the job is done. Raises ``JobError`` if it ends in any other way."""
         while (job := self.watch(job_id)).live:
             if job.stage:
                 progress(Step(job.stage, job.done, job.total))
@@ -221,9 +231,9 @@ class Analyses:
 
 
 def _out_of_the_collection() -> None:
-    """Exclude existing objects from later garbage collections, which pause all threads.
+    """Exclude the objects that exist now from later garbage collections, which pause all threads.
 
-    Objects left behind by a dropped analysis are collected here the next time.
+    Objects that a dropped analysis leaves behind are collected when this is called the next time.
     """
     gc.unfreeze()
     gc.collect()

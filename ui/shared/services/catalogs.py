@@ -1,4 +1,4 @@
-"""Catalogs on the screen: preview, import, list, open."""
+"""Catalogs on the screen: previewing, importing, listing and opening them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Catalogs:
-    """The stored catalogs by name; opened catalogs, which never change, are cached in memory."""
+    """The stored catalogs by name. Opened catalogs are cached in memory, because
+    they never change.
+    """
 
     def __init__(self, store: engine.Store) -> None:
         self._store = store
@@ -28,11 +30,11 @@ class Catalogs:
         self._previewed: tuple[str, Catalog] | None = None
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
-        """What importing these files would add, without storing it; cached for the same files.
+        """What importing these files would add. Nothing is stored, and the last preview is cached.
 
-        Raises ``CatalogError`` if no catalog can be made of them.
+        Raises ``CatalogError`` if no catalog can be made from the files.
         """
-        from toolscope_core.catalog.isolation import read_isolated  # with every reader
+        from toolscope_core.catalog.isolation import read_isolated  # imports every reader
 
         key = digest(
             forced, [(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources]
@@ -43,9 +45,11 @@ class Catalogs:
         return last[1]
 
     def add(self, name: str, catalog: Catalog) -> catalog_rows.CatalogRecord:
-        """Store a previewed catalog under a name; equal content is not stored again.
+        """Store a previewed catalog under a name. If the content is the same, it is not stored
+        again.
 
-        Decisions follow tools that had other ids in the newest version of that name.
+        If tools have other ids than in the newest version of that name, the decisions on them
+        follow.
         """
         from toolscope_core.check.version_changes import diff
 
@@ -64,14 +68,14 @@ class Catalogs:
         return tuple(newest.values())
 
     def rename(self, name: str, new: str) -> None:
-        """Rename a catalog with all its versions and decisions. Raises ``StoreError``."""
+        """Rename a catalog, together with all its versions and decisions. Raises ``StoreError``."""
         catalog_rows.rename_catalog(self._store, name, new.strip())
 
     def delete(self, name: str) -> None:
-        """Delete a catalog with everything that belongs to it.
+        """Delete a catalog and everything that belongs to it.
 
-        Raises ``StoreError`` while a job runs on it, and for the last catalog, because one is
-        always shown.
+        Raises ``StoreError`` while a job runs on the catalog. It also raises it for the only
+        catalog, because a catalog is always shown.
         """
         if [record.name for record in self.newest()] == [name]:
             raise StoreError(f"{name} is the only catalog; add another before you delete it")
@@ -84,7 +88,7 @@ class Catalogs:
         return self._open[catalog_id]
 
     def choose_format(self, format: str) -> None:
-        """Show all sizes in this format."""
+        """Show all sizes in this format from now on."""
         stored_state.write_setting(self._store, FORMAT, {"format": format})
 
     def definition_tokens(self, tool: Tool) -> int:

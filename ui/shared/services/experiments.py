@@ -1,4 +1,4 @@
-"""A catalog's stored experiments, and their findings on its tools and pairs."""
+"""The stored experiments on a catalog, and what they found about tools and pairs."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
@@ -18,7 +18,7 @@ ExperimentResult = TypeVar("ExperimentResult")
 ORIGINAL = "as it is"
 """The toolset name of the catalog before any merge."""
 _CONFIGURED = {"queries", "before", "after", "query_count"}
-"""Keys of the configuration of every experiment."""
+"""The keys that the configuration of every experiment has."""
 
 
 def all(snapshot: Snapshot) -> tuple[Experiment, ...]:
@@ -27,7 +27,7 @@ def all(snapshot: Snapshot) -> tuple[Experiment, ...]:
 
 
 def result_of(experiment: Experiment, kind: type[ExperimentResult]) -> ExperimentResult:
-    """An experiment's result. Raises ``StoreError`` if somebody else wrote it in another form."""
+    """The result of an experiment. Raises ``StoreError`` if it was stored in another form."""
     try:
         if missing_settings := _CONFIGURED - experiment.configuration.keys():
             raise ConfigError(f"it has no {min(missing_settings)!r}")
@@ -40,9 +40,9 @@ def result_of(experiment: Experiment, kind: type[ExperimentResult]) -> Experimen
 
 
 def confusion_of(snapshot: Snapshot, pair: Pair) -> tuple[int, tuple[str, ...]] | None:
-    """The newest comparison's number and the queries in it that confuse two tools.
+    """The number of the newest comparison, and the queries in it that confuse the two tools.
 
-    Only this version counts; ``None`` without such queries.
+    Only comparisons on this version count. ``None`` if there are no such queries.
     """
     number = _newest_comparison(snapshot)
     texts = None if number is None else _findings(snapshot.work, number)[0].get(pair)
@@ -50,13 +50,15 @@ def confusion_of(snapshot: Snapshot, pair: Pair) -> tuple[int, tuple[str, ...]] 
 
 
 def missed(snapshot: Snapshot) -> Mapping[str, str] | None:
-    """The ``missed_tools`` of the newest comparison on this version; ``None`` without one."""
+    """The ``missed_tools`` of the newest comparison on this version; ``None`` if there is no
+    comparison.
+    """
     number = _newest_comparison(snapshot)
     return None if number is None else _findings(snapshot.work, number)[1]
 
 
 def _newest_comparison(snapshot: Snapshot) -> int | None:
-    """The newest finished comparison of this version with the unchanged catalog."""
+    """The newest finished comparison on this version that compares with the unchanged catalog."""
     comparisons = (
         one.number
         for one in all(snapshot)
@@ -72,7 +74,7 @@ def _newest_comparison(snapshot: Snapshot) -> int | None:
 def _findings(
     work: Workspace, number: int
 ) -> tuple[Mapping[Pair, tuple[str, ...]], Mapping[str, str]]:
-    """The queries that confuse each pair, and ``missed_tools``."""
+    """The queries that confuse each pair of tools, and the ``missed_tools``."""
     try:
         result = result_of(get_experiment(work.store, number), Comparison)
     except StoreError:
@@ -85,10 +87,10 @@ def _findings(
 
 
 def missed_tools(queries: Iterable[ComparedQuery]) -> dict[str, str]:
-    """The original tools that no query of a comparison finds among the first places though it needs
-    them.
+    """The original tools that queries of a comparison need, but that no query finds among the first
+    places.
 
-    By id, each with the first such query.
+    They are sorted by id. Each has the first query that needs it.
     """
     missed: dict[str, str] = {}
     found_ids: set[str] = set()

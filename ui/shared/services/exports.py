@@ -1,4 +1,6 @@
-"""The export: the bundle of a plan, its figures, and each policy against a target's limit."""
+"""The export: the bundle of a plan, its figures, and how each policy compares with a target's
+limit.
+"""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +37,7 @@ _POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 class ExportTarget:
     """What a toolset is exported for: a client or a format.
 
-    ``format`` is ``None`` for the input's; ``label`` is its name for people.
+    If ``format`` is ``None``, the format of the input is used. ``label`` is a name for people.
     """
 
     target: record_format.Target
@@ -45,9 +47,9 @@ class ExportTarget:
 
 @dataclass(frozen=True, slots=True)
 class _SharedName:
-    """A name shared across servers: one of its tools, and its name after fixes.
+    """A name that tools on several servers share: one of these tools, and its name after fixes.
 
-    It has a name after fixes only if the target allows each name once.
+    A tool gets a new name only if the target requires names to be unique.
     """
 
     name: str
@@ -57,8 +59,8 @@ class _SharedName:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetLine:
-    """A file of the toolset, or the tools that a client has on at a time, with its tokens in every
-    prompt.
+    """A file of the toolset, or the tools that a client has switched on at the same time, with
+    their tokens in every prompt.
     """
 
     file: str
@@ -69,7 +71,9 @@ class ToolsetLine:
 
 @dataclass(frozen=True, slots=True)
 class PolicySize:
-    """How many tools an accept policy leaves, and in how many parts a target accepts them."""
+    """How many tools an accept policy leaves, and into how many parts a target's
+    limit splits them.
+    """
 
     accept: AcceptPolicy
     tools: int
@@ -78,17 +82,17 @@ class PolicySize:
 
 @dataclass(frozen=True, slots=True)
 class ExportFigures:
-    """The figures of a ``plan`` as exported.
+    """The figures of a ``plan`` as it is exported.
 
-    ``violations`` are the broken rules by target name; ``refusals`` are those of the chosen target
-    that block the download. ``sizes`` has one for each prompt format; ``size`` is that of the
-    chosen one, or of ``sizes_for`` if it is not used in prompts. ``hostile`` are ids of tools
-    exported with the text for which the scan blocks them, each with the codes of the findings.
-    ``unreadable`` says in sentences what is
-    held back because the target could not accept it. ``toolsets`` are the parts required by the
-    tool limit, by target name, if there are several. ``files`` are the bundle files for clients and
-    APIs; ``shared_names`` has a line per tool. ``loading`` has the sizes of tools in every prompt
-    and of those left to a search, ``None`` if there are none.
+    ``violations`` are the broken rules for each target name. ``refusals`` are those rules of the
+    chosen target that block the download. ``sizes`` has one entry for each prompt format. ``size``
+    is the entry for the chosen format or, if that is not used in prompts, for ``sizes_for``.
+    ``hostile`` maps the ids of tools that are exported with text for which the scan blocks them to
+    the codes of the findings. ``unreadable`` says in sentences what is left out because the target
+    could not accept it. ``toolsets`` are, for each target name, the parts that the limit on tools
+    requires, if there are several. ``files`` are the files in the bundle for clients and APIs.
+    ``shared_names`` has a line for each tool. ``loading`` has the size of the tools in every prompt
+    and of those left to a search; it is ``None`` if no tools are left to a search.
     """
 
     plan: MergePlan
@@ -120,9 +124,9 @@ class Download:
 
 
 def exported_plan(snapshot: Snapshot, config: PlanConfig) -> MergePlan:
-    """The exported plan, which respects the names of all earlier exports.
+    """The exported plan. It respects the names in all earlier exports.
 
-    A name that meant one server's tool never means another's.
+    A name that once meant one server's tool never means the tool of another server.
     """
     plan = snapshot.plan_under(config)
     names = exported_names(snapshot.work.store, snapshot.id)
@@ -137,7 +141,7 @@ def exported_plan(snapshot: Snapshot, config: PlanConfig) -> MergePlan:
 def figures(
     snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> ExportFigures:
-    """The figures of the bundle; ``format`` defaults to the input's."""
+    """The figures of the bundle. By default, ``format`` is the format of the input."""
     plan, costs = exported_plan(snapshot, config), snapshot.work.catalogs.costs
     return kept_under(
         plan,
@@ -148,14 +152,14 @@ def figures(
 
 
 def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
-    """A sentence for each edit in the log without effect on the plan."""
+    """A sentence for each edit in the log that has no effect on the plan."""
     log = snapshot.log
     reasons = analysing.unapplied_edits(plan, log)
     return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
 
 def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ...]:
-    """The result of each accept policy for the tool limit of ``target``."""
+    """What each accept policy results in under the limit on tools of ``target``."""
     configs = [PlanConfig(accept=accept, gateway=gateway) for accept in _POLICIES]
     plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
     return tuple(
@@ -167,7 +171,7 @@ def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ..
 def bundle(
     snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> dict[str, bytes]:
-    """The files of the export bundle. Raises ``ExportError`` if the target rejects it."""
+    """The files of the export bundle. Raises ``ExportError`` if the target rejects the toolset."""
     return dict(_bundle(snapshot, config, format, fix).files())
 
 
@@ -179,9 +183,10 @@ def _bundle(snapshot: Snapshot, config: PlanConfig, format: str | None, fix: boo
 def download(
     snapshot: Snapshot, config: PlanConfig, choice: ExportTarget | None = None, fix: bool = False
 ) -> Download:
-    """The zip for ``choice``, by default the input's format: its files, and the whole bundle.
+    """The zip for ``choice`` and its files, which include the whole bundle. By default, ``choice``
+    is the input's format.
 
-    Raises ``ExportError`` if the target rejects it.
+    Raises ``ExportError`` if the target rejects the toolset.
     """
     record = snapshot.record
     choice = choice or export_targets(record.format)[-1]
@@ -199,7 +204,9 @@ def download(
 def exported(
     snapshot: Snapshot, config: PlanConfig, choice: ExportTarget | None = None, fix: bool = False
 ) -> bytes:
-    """The bytes of ``download`` when somebody takes them; its names are then stored."""
+    """The bytes of ``download``. Call this when a person takes the file: the exported names are
+    then stored.
+    """
     archive = download(snapshot, config, choice, fix).archive
     names = names_after(exported_plan(snapshot, config))
     keep_exported_names(snapshot.work.store, snapshot.id, names)
@@ -207,7 +214,9 @@ def exported(
 
 
 def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, bytes]) -> TextSearch:
-    """The lines in texts, by file name, that name a tool removed by the plan, and unread texts."""
+    """The lines in ``texts`` (by file name) that name a tool that the plan removes, and the texts
+    that were not read.
+    """
     plan = snapshot.plan_under(config)
     removed_names = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
     return join_searches(
@@ -218,8 +227,8 @@ def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, byte
 def file_name(
     snapshot: Snapshot, config: PlanConfig, choice: ExportTarget, fix: bool = False
 ) -> str:
-    """The name of the zip, from the catalog and its purpose; other
-    decisions or options change it.
+    """The name of the zip. It has the name of the catalog and of the target, and changes with the
+    decisions and options.
     """
     record = snapshot.record
     log = [(one.seq, one.at) for one in snapshot.log]
@@ -229,7 +238,7 @@ def file_name(
 
 
 def export_targets(own: str) -> tuple[ExportTarget, ...]:
-    """The possible export targets of a toolset in the format ``own``, with that format last."""
+    """The possible targets for a toolset in the format ``own``. That format comes last."""
     formats = (format_table.format_named(name) for name in format_table.OFFERED if name != own)
     format = format_table.format_named(own)
     return (
@@ -240,7 +249,7 @@ def export_targets(own: str) -> tuple[ExportTarget, ...]:
 
 
 def _label(format: record_format.RecordFormat) -> str:
-    """The title of a format, which is marked as a file if no API accepts it."""
+    """The title of a format. If no API accepts the format, the title calls it a file."""
     is_file = format.rules.mcp_record or not format.in_prompts
     return f"{format.title} file" if is_file else format.title
 
@@ -253,9 +262,9 @@ def figures_of(
     leave_out: bool = False,
     sizes_for: str = format_table.PROMPT_FORMATS[0],
 ) -> ExportFigures:
-    """The figures of a plan in ``format`` (``None``: the input's).
+    """The figures of a plan in ``format``; ``None`` means the format of the input.
 
-    ``fix`` applies proposed fixes; ``leave_out`` drops what the target still refuses. Raises
+    ``fix`` applies the proposed fixes. ``leave_out`` drops what the target still refuses. Raises
     ``ExportError`` for an unknown format.
     """
     target = format or plan.catalog.format
@@ -283,7 +292,7 @@ def figures_of(
 
 
 def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLine, ...]:
-    """The parts required by the tool limit of ``target``; empty if one is enough."""
+    """The parts that the limit on tools of ``target`` requires. Empty if one part is enough."""
     parts = checked_plan.toolsets(plan, target, fix=True)
     if len(parts) == 1:
         return ()
@@ -310,7 +319,9 @@ def _shared_names(plan: MergePlan, target: str) -> tuple[_SharedName, ...]:
 
 
 def _hostile(plan: MergePlan) -> dict[str, tuple[str, ...]]:
-    """Ids of outgoing tools that still have blocked text, with the codes of the findings."""
+    """The ids of outgoing tools that still have text for which they are blocked, with the codes of
+    the findings.
+    """
     came, exported = plan.catalog.by_id, [item.tool for item in plan.tools]
     worded = (one for one in plan.catalog.findings if one.code != "hidden-unicode")
     blocking = [one for one in (*hidden_in(exported), *worded) if one.severity == "block"]

@@ -1,4 +1,4 @@
-"""The tools that clients' searches find, before and after people's decisions."""
+"""The tools that the searches of clients find, before and after people's decisions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,22 +28,26 @@ NAMESPACES: ClientName = "openai-namespaces"
 _NAMED = 3
 
 AS_THEY_ARE, VARIANTS, DESCRIBED, MERGED = "found", "with variants", "described apart", "merged"
-"""The tools as they came in; with the document variants that people accepted, which ToolScope's
-search alone reads; with the new descriptions of tools that stay single; and as the merge leaves
-them, with all of that.
+"""The four sides.
+
+The first has the tools as they came in. The second has the document variants that people accepted,
+which only ToolScope's search reads. The third has the new descriptions of tools that are not
+merged. The fourth has the toolset after the merge, with all of these.
 """
 Sides = dict[str, tuple[object, ...]]
-"""All that decides what is found, by side."""
+"""Everything that affects what is found, for each side."""
 _SUGGESTED = "under suggested namespaces"
-"""What is measured in addition to the sides: as the merge leaves the tools, by namespace alone."""
+"""What is measured in addition to the sides: the toolset after the merge, searched by namespace
+only.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
     """The results of one search on each side.
 
-    They are the mean share of a tool's own requests, and how many tools it never finds. A side
-    without decisions is left out.
+    ``shares`` is the mean share of a tool's own requests that find it, and ``never`` the number of
+    tools that are never found. A side without decisions is left out.
     """
 
     search: str
@@ -54,7 +58,7 @@ class SearchRow:
 
 @dataclass(frozen=True, slots=True)
 class ToolShare:
-    """A tool that a search does not always find, and the tools ranked above it."""
+    """A tool that a search does not always find, and the tools that rank above it."""
 
     tool_id: str
     name: str
@@ -69,12 +73,12 @@ KIND = "findability"
 
 @kept()
 def _results(catalog: Catalog) -> dict[tuple[str, str], tuple[object, Sequence[Findability]]]:
-    """The last results by side and search, with the inputs that decided them."""
+    """The last results for each side and search, with the inputs that affected them."""
     return {}
 
 
 def rows(snapshot: Snapshot) -> tuple[SearchRow, ...] | None:
-    """A row for each search; ``None`` if they are not computed yet, which ``start`` does."""
+    """A row for each search; ``None`` if the results are not computed yet, which ``start`` does."""
     sides, rows = _sides(snapshot), []
     for name in COMPARED:
         results = {side: _of(snapshot, side, name, sides) for side in sides}
@@ -88,7 +92,7 @@ def rows(snapshot: Snapshot) -> tuple[SearchRow, ...] | None:
 
 
 def tools(snapshot: Snapshot, search: str) -> tuple[ToolShare, ...]:
-    """The original tools that a search does not find for all their requests."""
+    """The original tools that a search does not find for all of their own requests."""
     before = _of(snapshot, AS_THEY_ARE, search) or ()
     by_id = snapshot.analysis.catalog.by_id
     return tuple(
@@ -106,22 +110,24 @@ def tools(snapshot: Snapshot, search: str) -> tuple[ToolShare, ...]:
 
 
 def shares(snapshot: Snapshot, search: str, side: str = AS_THEY_ARE) -> Mapping[str, float] | None:
-    """The share of each tool's own requests found on a side, by tool id.
+    """For each tool id, the share of the tool's own requests that find it on a side.
 
-    ``None`` if they are not computed yet, which ``start`` does.
+    ``None`` if the shares are not computed yet, which ``start`` does.
     """
     rows = _of(snapshot, side, search)
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
 def shares_under(snapshot: Snapshot, texts: Mapping[str, str]) -> Mapping[str, float] | None:
-    """Like ``shares``, for merged tools searched by namespace with these descriptions by server."""
+    """Like ``shares``, for the merged tools searched by namespace, if servers have these
+    descriptions.
+    """
     rows = _findability(snapshot, _SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
 def start(snapshot: Snapshot, search: str = "", texts: Mapping[str, str] | None = None) -> str:
-    """Run ``run`` in the background; returns the job's id."""
+    """Run ``run`` in the background. Returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, search, texts, progress))
 
 
@@ -131,8 +137,10 @@ def run(
     texts: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Compute missing results now: the original tools for one ``search``, and ``shares_under`` the
-    texts.
+    """Compute the missing results now.
+
+    If a ``search`` is given, only its results on the original tools are computed. If there are
+    ``texts``, ``shares_under`` them is computed too.
     """
     sides, results = _sides(snapshot), _results(snapshot.catalog)
     for side in (AS_THEY_ARE,) if search else sides:
@@ -156,7 +164,9 @@ def _rows(
     progress: Progress,
     descriptions: Mapping[str, str] | None,
 ) -> tuple[Findability, ...]:
-    """Findability with servers' own texts, or with these namespace ``descriptions``."""
+    """The findability of each tool with the servers' own texts, or with these namespace
+    ``descriptions``.
+    """
     if descriptions is not None:
         described = described_servers(catalog.servers, catalog.tools, descriptions)
         catalog = replace(catalog, servers=described)
@@ -188,7 +198,7 @@ def _sides(snapshot: Snapshot) -> Sides:
 
 
 def _side(snapshot: Snapshot, side: str) -> tuple[Catalog, Mapping[str, OwnRequests]]:
-    """The tools searched on a side, and the requests for each.
+    """The tools that are searched on a side, and the requests for each of them.
 
     The search does not read the questions that serve as requests.
     """
@@ -213,13 +223,13 @@ def _side(snapshot: Snapshot, side: str) -> tuple[Catalog, Mapping[str, OwnReque
 
 
 def _descriptions(snapshot: Snapshot) -> dict[str, str]:
-    """People's namespace descriptions by server."""
+    """The namespace descriptions that people wrote, by server."""
     catalog = snapshot.analysis.catalog
     return namespace_descriptions(catalog, snapshot.log)
 
 
 def _described(snapshot: Snapshot) -> dict[str, str]:
-    """People's descriptions of unmerged tools, by tool id."""
+    """The descriptions that people wrote for tools that are not merged, by tool id."""
     own = snapshot.analysis.catalog.by_id
     single = (one.tool for one in snapshot.plan.tools if len(one.members) == 1)
     texts = {one.id: one.description for one in single if one.id in own}
@@ -227,12 +237,12 @@ def _described(snapshot: Snapshot) -> dict[str, str]:
 
 
 def _sources(snapshot: Snapshot) -> tuple[tuple[Query, ...], dict[str, Augmentation]]:
-    """The queries of all sets, and accepted document variants."""
+    """The queries of all sets, and the accepted document variants."""
     return loaded_queries.queries(snapshot), dict(reviewed_variants.accepted_variants(snapshot))
 
 
 def title_of(search: str) -> str:
-    """The name of a search for people."""
+    """The name of a search, for people."""
     return next((one.title for name, one in CLIENT_SEARCHES.items() if name == search), "ToolScope")
 
 

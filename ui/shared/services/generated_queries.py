@@ -1,7 +1,8 @@
-"""A model's queries on the screen: requested as a job, reviewed, saved as a query set.
+"""Queries that a model writes, on the screen: requested as a job, reviewed, and saved as a query
+set.
 
-Nothing is used until a person keeps it: searches, measurements and training read query sets, and
-the set of generated queries has only the kept ones.
+No query is used until a person keeps it. Searches, measurements and training read query sets, and
+the set of generated queries contains only those that were kept.
 """
 
 import json
@@ -36,12 +37,12 @@ from ui.shared.services import loaded_queries, model_runs
 from ui.shared.snapshot import Snapshot
 
 UNUSABLE = frozenset({"length", "hidden"})
-"""Flaws that rule a text out; the others are for a person to judge."""
+"""Flaws that make a text unusable. A person judges the other flaws."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedView:
-    """A generated query, and the objections to its current text."""
+    """A generated query, and the objections to its text as it is now."""
 
     query: GeneratedQuery
     flaws: tuple[query_checks.QueryFlaw, ...] = ()
@@ -51,24 +52,26 @@ _KIND: RunKind = "queries"
 
 
 def estimate(snapshot: Snapshot, generation: QueryGeneration) -> estimates.Estimates:
-    """The cost of ``start`` now; sends nothing. Raises the errors of ``run``."""
+    """The cost of ``start`` if it were called now. Nothing is sent. Raises the
+    errors of ``run``.
+    """
     questions = _questions(snapshot, generation)
     return model_runs.estimate_of(snapshot, partial(query_writing.queries_of_model, questions))
 
 
 def start(snapshot: Snapshot, generation: QueryGeneration) -> str:
-    """Ask in the background; returns the job's id (that of a running one, if any).
+    """Ask in the background. Returns the job's id; if such a job is running, the id of that job.
 
-    Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is done.
+    Raises ``ConfigError`` without an endpoint, and ``JobError`` before the analysis is done.
     """
-    _ = snapshot.analysis  # raises where there is none
+    _ = snapshot.analysis  # raises JobError if there is no analysis
     return model_runs.in_background(
         snapshot, _KIND, lambda progress: run(snapshot, generation, progress)
     )
 
 
 def run(snapshot: Snapshot, request: QueryGeneration, progress: Progress = silent) -> ModelRun:
-    """Ask now, and store the written queries for review.
+    """Ask now, and store the queries for review.
 
     Raises the errors of ``model_runs.run`` and ``draft_questions``.
     """
@@ -92,10 +95,10 @@ def run(snapshot: Snapshot, request: QueryGeneration, progress: Progress = silen
 
 
 def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:
-    """The generated queries, in order of arrival.
+    """The generated queries in the order in which they came.
 
-    Copies are checked against earlier queries that were not dropped, and against the other query
-    sets.
+    A query counts as a copy if it repeats an earlier one that was not dropped, or a query of
+    another query set.
     """
     rows = list_generated(snapshot.work.store, snapshot.id)
     people = (*loaded_queries.queries(snapshot, SET_NAME), *example_requests())
@@ -113,10 +116,10 @@ def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:
 
 
 def decide(snapshot: Snapshot, queries: Iterable[GeneratedQuery], state: GeneratedState) -> int:
-    """Keep queries, drop them or let them wait again; returns how many changed.
+    """Keep queries, drop them, or let them wait again. Returns how many have changed.
 
-    A query that differs from its version in ``queries`` stays unchanged. The query set has the kept
-    ones.
+    If a query no longer equals its version in ``queries``, it stays unchanged. The query set
+    contains the queries that are kept.
     """
     return decide_generated(
         snapshot.work.store, snapshot.id, queries, state, partial(_query_file, snapshot.catalog)
@@ -124,7 +127,7 @@ def decide(snapshot: Snapshot, queries: Iterable[GeneratedQuery], state: Generat
 
 
 def keep_clean(snapshot: Snapshot) -> int:
-    """Keep every waiting query without objections; returns their number."""
+    """Keep every waiting query without objections. Returns how many there are."""
     clean = [
         view.query for view in views(snapshot) if view.query.state == "waiting" and not view.flaws
     ]
@@ -132,10 +135,10 @@ def keep_clean(snapshot: Snapshot) -> int:
 
 
 def edit(snapshot: Snapshot, query: GeneratedQuery, text: str) -> None:
-    """Give a query another text and keep it.
+    """Give a query another text and keep the query.
 
-    Raises ``ConfigError`` for a text that is too short, too long or has hidden characters,
-    ``StoreError`` if somebody else has changed it.
+    Raises ``ConfigError`` if the text is too short, is too long or has hidden characters, and
+    ``StoreError`` if somebody else has changed the query.
     """
     line = " ".join(text.split())
     for flaw in flaws(snapshot, query, line):
@@ -149,23 +152,25 @@ def edit(snapshot: Snapshot, query: GeneratedQuery, text: str) -> None:
 def flaws(
     snapshot: Snapshot, query: GeneratedQuery, text: str
 ) -> tuple[query_checks.QueryFlaw, ...]:
-    """The objections to a text for a query's tools, except copies."""
+    """The objections to a text for the tools of a query, except that it is a copy."""
     return _checks(snapshot.catalog).flaws(text, query.tools)
 
 
 def clear(snapshot: Snapshot) -> int:
-    """Delete dropped and failed queries permanently; returns their number."""
+    """Delete the dropped and failed queries for good. Returns how many there were."""
     return clear_generated(snapshot.work.store, snapshot.id, ("dropped", "failed"))
 
 
 def file(snapshot: Snapshot) -> bytes:
-    """The kept queries as a query file."""
+    """The queries that were kept, as a query file."""
     rows = list_generated(snapshot.work.store, snapshot.id)
     return _query_file(snapshot.catalog, [one for one in rows if one.state == "kept"])
 
 
 def covered_count(snapshot: Snapshot, with_waiting: bool = False) -> int:
-    """How many tools answer a query that is kept, or also one that waits."""
+    """How many tools are answers to a query that is kept or, ``with_waiting``, also to one that
+    waits.
+    """
     catalog, states = snapshot.catalog, {"kept"}
     states |= {"waiting"} if with_waiting else set()
     rows = [one for one in list_generated(snapshot.work.store, snapshot.id) if one.state in states]

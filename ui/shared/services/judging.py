@@ -1,4 +1,4 @@
-"""A model on the screen: its questions, its answers, and which judge counts."""
+"""A model on the screen: its questions, its answers, and the judge that counts."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,8 +27,8 @@ ENDED = "the run was stopped before it was done; start it again to continue"
 
 
 def known_answers(snapshot: Snapshot) -> Asker | None:
-    """The endpoint's stored answers to any question; sends nothing.
-    ``None`` without an endpoint.
+    """The answers that the endpoint has given so far, to any question. Nothing is sent. ``None``
+    without an endpoint.
     """
     endpoint = snapshot.work.endpoints.get()
     return (
@@ -37,14 +37,14 @@ def known_answers(snapshot: Snapshot) -> Asker | None:
 
 
 def job(snapshot: Snapshot) -> Job | None:
-    """The latest job of any kind that asks a model about this catalog."""
+    """The latest job that asks a model about this catalog, of any kind."""
     jobs = [snapshot.job(kind) for kind in RUN_KINDS]
     known_jobs = [job for job in jobs if job is not None]
     return max(known_jobs, key=lambda job: job.started_at, default=None)
 
 
 def runs(snapshot: Snapshot, of_all: bool = False) -> tuple[ModelRun, ...]:
-    """The runs on the catalog, or ``of_all``, newest first; one whose process died is
+    """The runs on the catalog (or ``of_all`` catalogs), newest first. A run whose process died is
     *interrupted*.
     """
     work = snapshot.work
@@ -53,7 +53,7 @@ def runs(snapshot: Snapshot, of_all: bool = False) -> tuple[ModelRun, ...]:
 
 
 def choices(snapshot: Snapshot) -> tuple[ModelRun, ...]:
-    """The runs that ``use`` accepts: finished judging runs that could be continued."""
+    """The runs that ``use`` accepts: judging runs that have ended and could still be continued."""
     analysis = snapshot.analysis
     return tuple(
         run
@@ -65,7 +65,7 @@ def choices(snapshot: Snapshot) -> tuple[ModelRun, ...]:
 
 
 def use(snapshot: Snapshot, judge: str) -> None:
-    """Make the plan with ``OFFLINE``, or with all answers so far of the run with this id."""
+    """Make the plan with ``OFFLINE``, or with all answers so far of the run that has this id."""
     if judge == OFFLINE:
         choose(snapshot.work.store, snapshot.id, None)
         return
@@ -77,13 +77,13 @@ def use(snapshot: Snapshot, judge: str) -> None:
 
 
 def judge_in_use(snapshot: Snapshot) -> str:
-    """The last choice of ``use``: ``OFFLINE`` or the id of a run."""
+    """What was last chosen with ``use``: ``OFFLINE``, or the id of a run."""
     choice = snapshot.judge_choice
     return choice.run if choice else OFFLINE
 
 
 def grades(snapshot: Snapshot) -> Mapping[str, DocumentationGrade]:
-    """Documentation grades by tool id, as far as the newest model was asked."""
+    """The documentation grades by tool id, for all tools about which the newest model was asked."""
     run = newest(snapshot, "quality")
     if run is None:
         return {}
@@ -93,7 +93,7 @@ def grades(snapshot: Snapshot) -> Mapping[str, DocumentationGrade]:
 
 
 def newest(snapshot: Snapshot, kind: RunKind, analysis: Analysis | None = None) -> ModelRun | None:
-    """The newest run of this kind that would ask the same questions today."""
+    """The newest run of this kind that would still ask the same questions."""
     catalog = snapshot.catalog
     for run in list_runs(snapshot.work.store, snapshot.id):
         if run.kind == kind and still_holds(run.configuration, catalog, analysis):

@@ -1,4 +1,4 @@
-"""Proposes, uses and switches off what the judge learned from decisions on a catalog."""
+"""What the judge has learned from the decisions on a catalog: proposed, used and switched off."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -14,7 +14,7 @@ from ui.shared.snapshot import Snapshot
 
 
 def update_in_use(snapshot: Snapshot) -> JudgeUpdate | None:
-    """The update in use; none if it was learned for another judge."""
+    """The update in use; ``None`` if there is none, or if it was learned for another judge."""
     saved = snapshot.setting(_name(snapshot), JudgeUpdate.of_json)
     analysis = snapshot.analysed if saved else None
     if saved is None or analysis is None or saved.judge != analysis.judge.name:
@@ -23,18 +23,18 @@ def update_in_use(snapshot: Snapshot) -> JudgeUpdate | None:
 
 
 def use(snapshot: Snapshot, update: JudgeUpdate) -> None:
-    """Use this update for ordering from now on."""
+    """From now on, use this update to order the queue."""
     write_setting(snapshot.work.store, _name(snapshot), update.as_json())
 
 
 def switch_off(snapshot: Snapshot) -> None:
-    """Stop using an update; it can be learned again."""
+    """Stop using the update. It can be learned again."""
     write_setting(snapshot.work.store, _name(snapshot), None)
 
 
 @kept()
 def of_clusters(snapshot: Snapshot) -> Mapping[str, float]:
-    """The learned probability of each waiting cluster's weakest pair, by cluster id.
+    """For each waiting cluster, the learned probability of its weakest pair, by cluster id.
 
     Empty if no update is in use.
     """

@@ -1,4 +1,6 @@
-"""Models trained on a catalog's query sets: trained as a job, shown, used, removed."""
+"""Models trained on the query sets of a catalog: training them as a job, showing, using and
+removing them.
+"""
 
 import shutil
 from collections.abc import Mapping
@@ -27,19 +29,22 @@ from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
 Ranking = Literal["text", "usage", "learned"]
-"""What ranks tools: their text, also the queries they served, or everything learned."""
+"""What ranks the tools: their text, the text together with the queries that they served, or
+everything that was learned.
+"""
 _SIDES = ("before", "after")
 TUNED_MODEL = DEFAULT_MODEL
-"""The encoder that is tuned."""
+"""The encoder that can be tuned."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedSide:
     """A model of the toolset before or after the merge.
 
-    It has its results on held-out queries, its training data, and its size on disk in bytes.
-    ``stale`` counts today's tools that it does not know. ``helps`` is false if nothing learned
-    clearly helps, so that the text ranks alone.
+    ``figures`` are the results on held-out queries. ``queries``, ``questions`` and ``tools`` count
+    the training data. ``size`` is the size on disk in bytes. ``stale`` is the number of today's
+    tools that the model does not know. ``helps`` is false if nothing that was learned clearly
+    helps; then only the text ranks.
     """
 
     method: str
@@ -53,14 +58,14 @@ class TrainedSide:
 
     @property
     def recalls(self) -> tuple[Interval, Interval]:
-        """Recall@5 on held-out queries: by the tools' text, and with what was learned."""
+        """Recall@5 on held-out queries: by the text of the tools, and with what was learned."""
         metrics = self.figures.metrics
         return metrics[training.BY_TEXT]["recall@5"], metrics[training.BLENDED]["recall@5"]
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedView:
-    """A ranking's models on both sides; ``after`` is ``None`` if nothing is merged."""
+    """The models of a ranking on both sides; ``after`` is ``None`` if nothing is merged."""
 
     before: TrainedSide
     after: TrainedSide | None
@@ -70,21 +75,23 @@ KIND = "learn"
 
 
 def queries(snapshot: Snapshot) -> tuple[Query, ...]:
-    """The queries of all sets that need a tool of the catalog."""
+    """The queries of all sets that need a tool in the catalog."""
     ids = snapshot.catalog.by_id.keys()
     every = loaded_queries.queries(snapshot)
     return tuple(one for one in every if any(need & ids for need in one.gold))
 
 
 def lessons(snapshot: Snapshot) -> int:
-    """The number of different requests to learn from; 0 if they are too few to prove a gain."""
+    """The number of different requests to learn from. It is 0 if they are too few
+    to prove a gain.
+    """
     number = len({one.text for one in queries(snapshot)})
     return number if number >= LEAST_QUERIES else 0
 
 
 def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
-    """The models trained for a ranking; ``None`` without any. Raises ``ConfigError`` for a damaged
-    one.
+    """The models trained for a ranking; ``None`` if there are none. Raises ``ConfigError`` if one
+    is damaged.
     """
     before = _side(snapshot, ranking, "before")
     if before is None:
@@ -93,7 +100,9 @@ def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
 
 
 def usage_helps(snapshot: Snapshot) -> bool:
-    """Whether there is a usage model that found more on queries left out of its training."""
+    """Whether there is a usage model that found more for queries that were left out of its
+    training.
+    """
     with suppress(ConfigError):
         usage = view(snapshot, "usage")
         return usage is not None and usage.before.helps
@@ -111,12 +120,14 @@ def model(snapshot: Snapshot, ranking: Ranking, side: str) -> LearnedModel | Non
 
 @kept()
 def _model(work: Workspace, folder: Path, modified: int) -> LearnedModel:
-    """The model in a folder last ``modified`` at this time."""
+    """The model in a folder. ``modified`` is the time when the folder was last changed."""
     return read_model(folder)
 
 
 def tuning_seconds(snapshot: Snapshot) -> float:
-    """About how long the encoder is tuned at most, before and after the merge, on two cores."""
+    """Roughly the maximum number of seconds that tuning takes on two cores, before and after the
+    merge.
+    """
     variants = reviewed_variants.accepted_variants(snapshot)
     texts = {one.text for one in queries(snapshot)}
     questions = {text for one in variants.values() for text in one.questions}
@@ -126,15 +137,15 @@ def tuning_seconds(snapshot: Snapshot) -> float:
 
 
 def start(snapshot: Snapshot, config: LearnConfig) -> str:
-    """Run ``run`` in the background; returns the job's id."""
+    """Run ``run`` in the background. Returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, config, progress))
 
 
 def run(snapshot: Snapshot, config: LearnConfig, progress: Progress = silent) -> None:
-    """Train now, for the original toolset and, if something is merged, for the merged one.
+    """Train now: for the original toolset and, if something is merged, also for the merged one.
 
-    The latter uses the queries relabelled by φ. Raises ``ConfigError`` if too few queries name a
-    tool.
+    For the merged toolset, the queries are relabelled by φ. Raises ``ConfigError`` if too few
+    queries name a tool.
     """
     catalog = snapshot.analysis.catalog
     plan = snapshot.plan_under(PlanConfig(accept="auto"))
@@ -155,19 +166,19 @@ def run(snapshot: Snapshot, config: LearnConfig, progress: Progress = silent) ->
 
 
 TUNING = "tuned encoder"
-"""The job kind of tuning an encoder."""
+"""The kind of job that tunes an encoder."""
 
 
 def tuning_folder(snapshot: Snapshot) -> Path:
-    """Where the catalog's tuned encoder is, once there is one."""
+    """The folder of the catalog's tuned encoder. It need not exist yet."""
     return _folder(snapshot, "text").with_name("encoder")
 
 
 def tuning_lessons(snapshot: Snapshot, measured: str) -> tuple[int, float]:
-    """The number of queries to tune an encoder on, and about how many seconds that takes on two
-    cores.
+    """The number of queries on which an encoder can be tuned, and roughly how many seconds that
+    takes on two cores.
 
-    They are those of all sets but the ``measured`` one; 0 queries if they are too few.
+    These are the queries of all sets but the ``measured`` one. The number is 0 if they are too few.
     """
     ids, needed = snapshot.catalog.by_id.keys(), dict[str, set[str]]()
     for query in loaded_queries.queries(snapshot, measured):
@@ -181,7 +192,7 @@ def tuning_lessons(snapshot: Snapshot, measured: str) -> tuple[int, float]:
 
 
 def start_tuning(snapshot: Snapshot, measured: str) -> str:
-    """Run ``tune`` in the background; returns the job's id."""
+    """Run ``tune`` in the background. Returns the job's id."""
     return snapshot.start(TUNING, lambda progress: tune(snapshot, measured, progress))
 
 

@@ -1,4 +1,6 @@
-"""Catalogs read from servers: shown first, started after confirmation, added like a file."""
+"""Catalogs read from servers. The servers are shown first and started after a confirmation; their
+tools are added like a file.
+"""
 
 import json
 import os
@@ -20,12 +22,12 @@ from ui.shared.snapshot import Snapshot
 
 JOB_KIND = "connect"
 _KEPT = 8
-"""The number of readings kept in memory until they are added."""
+"""The maximum number of readings kept in memory until they are added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What the servers offered in one reading, in the order of their configuration."""
+    """What the servers offered in one reading, in the order of the configuration."""
 
     servers: tuple[server_definitions.ServerDefinition, ...]
     offers: tuple[ServerOffer, ...]
@@ -43,7 +45,9 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ServersRead:
-    """The servers from which a catalog was last read, in a form that may be shown, and when."""
+    """The servers from which a catalog was last read, in a form that may be shown, and the time of
+    the reading.
+    """
 
     at: str
     servers: tuple[server_definitions.ServerDefinition, ...]
@@ -51,13 +55,15 @@ class ServersRead:
 
     @property
     def configuration(self) -> server_definitions.ClientConfiguration:
-        """The servers without values; those that need none can be read again with it."""
+        """The servers without the values. Those that need no values can be read again with it."""
         return server_definitions.ClientConfiguration("the last reading", self.servers)
 
 
 @dataclass(frozen=True, slots=True)
 class TickedServers:
-    """Servers of the catalog; ``keys`` has the entry in the configuration of each ticked one."""
+    """Servers of the catalog. For each ticked one, ``keys`` has the name of its entry in the
+    configuration.
+    """
 
     names: tuple[str, ...]
     configuration: server_definitions.ClientConfiguration | None
@@ -70,7 +76,9 @@ class TickedServers:
     def required(
         self, settings: Settings, is_shared: bool
     ) -> server_definitions.ClientConfiguration:
-        """The configuration, if all may be started. Raises ``ConfigError``."""
+        """The configuration, if all of the servers may be started. Raises ``ConfigError``
+        otherwise.
+        """
         if reason := why_off(settings, is_shared):
             raise ConfigError(reason)
         if self.configuration is None or not self.is_complete:
@@ -83,14 +91,15 @@ class TickedServers:
 
 @kept()
 def _surveys(work: Workspace) -> dict[int, Survey]:
-    """The readings made while a catalog was on the screen, by catalog id."""
+    """For each catalog id, the reading that was made while that catalog was on the screen."""
     return {}
 
 
 def why_off(settings: Settings, is_shared: bool) -> str:
-    """Why no server may be started from the screen, in a sentence; empty if it may.
+    """A sentence that says why no server may be started from the screen. Empty if servers may be
+    started.
 
-    ``is_shared``: other machines may reach the app.
+    ``is_shared`` says that other machines may reach the app.
     """
     if not is_shared or settings.visitors_start_servers:
         return ""
@@ -102,7 +111,7 @@ def why_off(settings: Settings, is_shared: bool) -> str:
 
 
 def configuration(label: str, data: bytes) -> server_definitions.ClientConfiguration:
-    """The servers of a client's configuration, or of an address in ``data``; nothing is started.
+    """The servers in ``data``, which is a client's configuration or an address. Nothing is started.
 
     Raises ``ConfigError``.
     """
@@ -118,12 +127,12 @@ def start(
     is_shared: bool = False,
     limits: ConnectionLimits | None = None,
 ) -> str:
-    """Start or contact the named servers and list their tools in the background; returns the job's
+    """Start or contact the named servers and list their tools in the background. Returns the job's
     id.
 
-    The job belongs to the catalog on the screen. Values are read when each server's turn comes and
-    kept in memory until then. Raises ``ConfigError`` if starting is off, or for a name that is not
-    configured.
+    The job belongs to the catalog on the screen. A server's values are read only when its turn
+    comes; until then, they are kept in memory. Raises ``ConfigError`` if starting servers is off,
+    or if a name is not configured.
     """
     if reason := why_off(snapshot.work.settings, is_shared):
         raise ConfigError(reason)
@@ -142,7 +151,7 @@ def start(
 
 
 def survey(snapshot: Snapshot) -> Survey | None:
-    """The latest reading; ``None`` once it is added, and after a restart."""
+    """The latest reading. ``None`` after it is added, and after a restart."""
     return _surveys(snapshot.work).get(snapshot.id)
 
 
@@ -152,9 +161,10 @@ def drop(snapshot: Snapshot) -> None:
 
 
 def source(snapshot: Snapshot, survey: Survey, kept_of: int | None = None) -> Source:
-    """The tools of a reading as a file, which is previewed and added like any other.
+    """The tools of a reading as a file. It is previewed and added like any other file.
 
-    With ``kept_of`` (a catalog's id), servers of that catalog that were not read keep their tools.
+    With ``kept_of`` (the id of a catalog), servers of that catalog that were not read keep their
+    tools.
     """
     limits = {}
     if kept_of is not None:
@@ -168,9 +178,9 @@ def source(snapshot: Snapshot, survey: Survey, kept_of: int | None = None) -> So
 
 
 def remember(store: Store, name: str, survey: Survey) -> None:
-    """Store which servers a catalog was read from, without values, so that it can be read again.
+    """Store from which servers a catalog was read, without values, so that they can be read again.
 
-    Servers of earlier readings stay.
+    The servers of earlier readings are kept.
     """
     earlier = last_read(store, name)
     servers = {server.name: server for server in (earlier.servers if earlier else ())}
@@ -187,7 +197,7 @@ def remember(store: Store, name: str, survey: Survey) -> None:
 def last_read(store: Store, name: str) -> ServersRead | None:
     """The servers from which a catalog was last read.
 
-    ``None`` if it came from files or the row is unreadable.
+    ``None`` if the catalog came from files, or if the stored row cannot be read.
     """
     source = read_server_source(store, name)
     if source is None:

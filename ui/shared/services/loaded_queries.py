@@ -1,4 +1,4 @@
-"""Query sets on the screen: previewed, stored with a catalog, read again."""
+"""Query sets on the screen: previewed, stored with a catalog, and read again."""
 
 from dataclasses import dataclass, replace
 
@@ -14,10 +14,10 @@ MOST_BYTES = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class QuerySetView:
-    """A query set checked against a catalog.
+    """A query set, checked against a catalog.
 
-    ``unknown`` are names in gold answers that the catalog lacks, tools, then servers, each with
-    likely matches. ``judged`` counts the queries with gold answers.
+    ``unknown`` are the names in gold answers that the catalog lacks: first tools, then servers,
+    each with likely matches. ``judged`` is the number of queries with gold answers.
     """
 
     name: str
@@ -30,9 +30,9 @@ class QuerySetView:
 
 @kept(limit=16)
 def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QuerySetView:
-    """The contents of a file, without storing it.
+    """What a file contains. Nothing is stored.
 
-    Raises ``ConfigError`` if it is not a query set or has no query.
+    Raises ``ConfigError`` if the file is not a query set or has no query.
     """
     if len(content) > MOST_BYTES:
         raise ConfigError(f"{name} is {len(content):,} bytes; use at most {MOST_BYTES:,} bytes")
@@ -59,7 +59,7 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
 
 
 def add(snapshot: Snapshot, content: bytes, name: str) -> None:
-    """Store a query set for all versions of the catalog, replacing one of this name.
+    """Store a query set for all versions of the catalog. A set with the same name is replaced.
 
     Raises the errors of ``preview``.
     """
@@ -69,7 +69,7 @@ def add(snapshot: Snapshot, content: bytes, name: str) -> None:
 
 @kept()
 def sets(snapshot: Snapshot) -> tuple[QuerySetView, ...]:
-    """The query sets of a catalog, by name."""
+    """The query sets of a catalog, sorted by name."""
     if not snapshot.state.query_files:
         return ()
     files = list_query_files(snapshot.work.store, snapshot.id)
@@ -77,7 +77,7 @@ def sets(snapshot: Snapshot) -> tuple[QuerySetView, ...]:
 
 
 def queries(snapshot: Snapshot, without: str = "") -> tuple[query_sets.Query, ...]:
-    """Every query of a catalog in the order of its sets, except the set ``without``."""
+    """Every query of a catalog, in the order of the query sets. The set ``without`` is left out."""
     views = (view for view in sets(snapshot) if view.name != without)
     return tuple(query for view in views for query in view.content.queries)
 
@@ -88,13 +88,15 @@ def delete(snapshot: Snapshot, name: str) -> None:
 
 
 def texts(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
-    """Every query of a catalog in the order of its sets: the set's name and the request."""
+    """Every query of a catalog, in the order of the query sets, as the name of the set and the
+    request.
+    """
     return tuple(
         (view.name, query.text) for view in sets(snapshot) for query in view.content.queries
     )
 
 
 def of_text(snapshot: Snapshot, text: str) -> query_sets.Query | None:
-    """The first query with exactly this text, preferably one with gold answers."""
+    """The first query with exactly this text. A query with gold answers is preferred."""
     twins = [one for one in queries(snapshot) if one.text.strip() == text.strip()]
     return next((one for one in twins if one.gold or one.servers), twins[0] if twins else None)

@@ -1,8 +1,8 @@
-"""Runs of a model on the screen: the cost of asking, and asking in the background.
+"""Runs of a model on the screen: what asking costs, and asking in the background.
 
-A finished run makes the plan with its answers. A paused, stopped or cancelled run leaves the plan
-unchanged until a person chooses it (``judging.use``), because it is incomplete; starting it again
-continues it.
+When a judging run finishes, the plan is made with its answers. A run that was paused, stopped or
+cancelled is incomplete, so it leaves the plan unchanged until a person chooses it
+(``judging.use``). Starting such a run again continues it.
 """
 
 import uuid
@@ -43,7 +43,7 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class RunAccess:
-    """The model within one run: its ledger, and the limits on spending."""
+    """The model as one run uses it, with the run's ledger and its limits on spending."""
 
     model: EndpointModel
     ledger: Ledger
@@ -51,7 +51,7 @@ class RunAccess:
 
 
 def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -> Estimates:
-    """The cost of ``start`` now; sends nothing."""
+    """The cost of ``start`` if it were called now. Nothing is sent."""
     if kind != "judge":
         return estimate_of(snapshot, _questions(snapshot, kind))
     analysis, log = snapshot.analysis, read_log(snapshot.work.store, snapshot.id)
@@ -61,7 +61,7 @@ def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -
 
 
 def first_estimate(snapshot: Snapshot, endpoint: Endpoint) -> Estimates:
-    """The cost of verdicts before people decide; later decisions do not change it."""
+    """The cost of verdicts before people decide. Later decisions do not change it."""
     runs = tuple((run.id, run.ended_at) for run in list_runs(snapshot.work.store, snapshot.id))
     return kept_under(
         snapshot.analysis, "first estimate", (endpoint, runs), lambda: estimate(snapshot)
@@ -69,7 +69,7 @@ def first_estimate(snapshot: Snapshot, endpoint: Endpoint) -> Estimates:
 
 
 def estimate_of(snapshot: Snapshot, ask: Callable[[Asker], object]) -> Estimates:
-    """The cost of the questions of ``ask`` now; sends nothing."""
+    """The cost of the questions that ``ask`` would ask now. Nothing is sent."""
     endpoint = snapshot.work.endpoints.required()
     return question_estimates(
         ask, model_without_key(endpoint), snapshot.work.ledger, endpoint.prices
@@ -79,13 +79,13 @@ def estimate_of(snapshot: Snapshot, ask: Callable[[Asker], object]) -> Estimates
 def start(
     snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False, clusters: Sequence[str] = ()
 ) -> str:
-    """Ask in the background; returns the job's id (that of a running one, if any).
+    """Ask in the background. Returns the job's id; if such a job is running, the id of that job.
 
-    ``clusters`` are ids of those whose texts are wanted (*documents*), all if empty. Raises
-    ``ConfigError`` without an endpoint, ``JobError`` before the analysis is done.
+    ``clusters`` are the ids of the clusters whose texts are wanted (for *documents*); empty means
+    all. Raises ``ConfigError`` without an endpoint, and ``JobError`` before the analysis is done.
     """
     snapshot.work.endpoints.required()
-    _ = snapshot.analysis  # raises where there is none
+    _ = snapshot.analysis  # raises JobError if there is no analysis
     return snapshot.start(kind, lambda progress: run(snapshot, kind, paper, clusters, progress))
 
 
@@ -98,8 +98,8 @@ def run(
 ) -> ModelRun:
     """Ask now.
 
-    Raises ``PausedError`` if the budget is used up or the endpoint does not answer,
-    ``ModelStopError`` if it refuses every call; answers so far are stored.
+    Raises ``PausedError`` if the budget is used up or the endpoint does not answer, and
+    ``ModelStopError`` if the endpoint refuses every call. The answers until then are stored.
     """
     if kind == "judge":
         return _judge(snapshot, QuestionConfig(paper=paper), progress)
@@ -119,7 +119,7 @@ def ask(
 ) -> ModelRun:
     """Do work that asks about a catalog, as a run of this kind.
 
-    ``generation`` decides its questions. Raises the errors of ``run``.
+    ``generation`` affects the questions. Raises the errors of ``run``.
     """
     run_config = _configuration(snapshot, kind, generation)
     return _run_questions(snapshot, run_config, work, progress)
@@ -128,9 +128,9 @@ def ask(
 def in_run(
     snapshot: Snapshot, kind: RunKind, work: Callable[[RunAccess], None], generation: JsonObject
 ) -> ModelRun:
-    """Do work that talks with the model directly, as a run of this kind.
+    """Do work that talks to the model directly, as a run of this kind.
 
-    ``generation`` decides what it says. Raises the errors of ``run`` and of ``work``.
+    ``generation`` affects what is said. Raises the errors of ``run`` and of ``work``.
     """
 
     def done(access: RunAccess) -> tuple[RunState, str]:
@@ -141,7 +141,8 @@ def in_run(
 
 
 def in_background(snapshot: Snapshot, kind: RunKind, work: Work) -> str:
-    """Start work that asks a model; returns the job's id (that of a running one, if any).
+    """Start work that asks a model. Returns the job's id; if such a job is running, the id of that
+    job.
 
     Raises ``ConfigError`` if no model is set up.
     """
@@ -159,16 +160,16 @@ def _judge(snapshot: Snapshot, questions: QuestionConfig, progress: Progress) ->
 
     run = _run_questions(snapshot, run_config, work, progress)
     choose(snapshot.work.store, snapshot.id, chosen_at(run, len(log)))
-    _ = snapshot.work.snapshot(snapshot.id).analysis  # heard here, so that no page waits for it
+    _ = snapshot.work.snapshot(snapshot.id).analysis  # computed here, so that no page waits
     return run
 
 
 def _questions(
     snapshot: Snapshot, kind: RunKind, clusters: Sequence[str] = ()
 ) -> Callable[[Asker], Any]:
-    """A function that asks the questions of a run of this kind; ``clusters`` as in ``start``.
+    """A function that asks the questions of a run of this kind. ``clusters`` is as in ``start``.
 
-    It covers all kinds except *judge* and those of other services.
+    This covers all kinds except *judge* and the kinds of other services.
     """
     catalog = snapshot.catalog
     if kind == "quality":
@@ -187,7 +188,9 @@ def _questions(
 
 
 def _offer_variants(snapshot: Snapshot, ask: Callable[[Asker], Any], asker: Asker) -> None:
-    """Store a model's texts about the tools for review, as far as it answered."""
+    """Store the texts that a model wrote about the tools, for review. Tools without an answer are
+    left out.
+    """
     variants, tools = ask(asker), snapshot.catalog.tools
     by_content = {one.fingerprint: variants[one.id] for one in tools if one.id in variants}
     keep_variants(snapshot.work.store, snapshot.id, asker.name, by_content)
@@ -199,7 +202,7 @@ def _run_questions(
     work: Callable[[ModelRequests], object],
     progress: Progress,
 ) -> ModelRun:
-    """Do work that asks, as a new run or continuing an unfinished one."""
+    """Do work that asks, as a new run or as the continuation of an unfinished one."""
 
     def ask_all(access: RunAccess) -> tuple[RunState, str]:
         requests = ModelRequests(access.model, access.ledger, access.terms, progress)
@@ -217,7 +220,7 @@ def _configuration(
     generation: JsonObject | None = None,
     analysis: Analysis | None = None,
 ) -> JsonObject:
-    """The configuration that decides the questions of a run."""
+    """The configuration that determines the questions of a run."""
     catalog, endpoint = snapshot.catalog, snapshot.work.endpoints.required()
     extra = {} if generation is None else {"generation": generation}
     return {**configuration(kind, endpoint, catalog, analysis), **extra}
@@ -226,13 +229,13 @@ def _configuration(
 def _recorded(
     snapshot: Snapshot, run_config: JsonObject, work: Callable[[RunAccess], tuple[RunState, str]]
 ) -> ModelRun:
-    """Do work within a run's budget, and record how it ended."""
+    """Do work within the budget of a run, and record how the run ended."""
     endpoint = snapshot.work.endpoints.required()
     run = open_run(
         snapshot.work.store, uuid.uuid4().hex, snapshot.id, run_config["kind"], run_config
     )
     prices, cost = endpoint.prices, run.cost or 0.0
-    if run.cost is None and prices:  # an earlier part had no price
+    if run.cost is None and prices:  # an earlier part of the run had no price
         cost = prices.cost(run.tokens_in, run.tokens_out)
     budget = RunBudget(endpoint.budget, prices, run.calls, cost)
     access = RunAccess(

@@ -1,4 +1,4 @@
-"""Splitting a proposal by hand, with a preview before it is recorded."""
+"""Splitting a proposal by hand, with a preview before the split is recorded."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,25 +22,25 @@ from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_TOOLS = 60
-"""More tools than this are not divided by hand, one by one."""
+"""If there are more tools than this, they cannot be divided one by one."""
 
 
 APART = 0
-"""The part of tools that are merged with none of the others."""
+"""The part of tools that are not merged with any of the others."""
 
 Parts = Mapping[str, int]
-"""The part of each tool id, from 1, or ``APART``."""
+"""For each tool id, the number of its part (from 1), or ``APART``."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReshapeEffect:
-    """The effect of a new split on the plan.
+    """What a new split would do to the plan.
 
-    ``decision`` is the one that would be recorded, ``None`` if the split changes nothing;
-    ``refusal`` says why it could not be recorded. ``clusters`` are those that would contain one of
-    the tools, largest first. ``alone`` are the ids of tools that would be in none. ``otherwise``
-    are the parts that turn out differently because of earlier decisions. ``version`` is the one
-    that the decision carries.
+    ``decision`` would be recorded; it is ``None`` if the split changes nothing. ``refusal`` says
+    why the decision could not be recorded. ``clusters`` are the clusters that would contain one of
+    the tools, largest first. ``alone`` are the ids of the tools that would be in no cluster.
+    ``otherwise`` are the parts that would turn out differently because of earlier decisions.
+    ``version`` is the version that the decision carries.
     """
 
     decision: Decision | None
@@ -54,7 +54,7 @@ class ReshapeEffect:
 def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
     """The ``parts`` with one more tool in part 1.
 
-    The rest of its waiting cluster becomes a separate part, so that it does not follow the tool.
+    The other tools of its waiting cluster become a separate part, so that they do not follow it.
     """
     clusters = snapshot.plan.clusters
     home = next((one.members for one in clusters if tool_id in one.members), ())
@@ -64,23 +64,24 @@ def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
 
 
 def with_cluster(snapshot: Snapshot, parts: Parts, cluster_id: str) -> dict[str, int]:
-    """The ``parts`` with a cluster as a further part; unchanged if the cluster is gone."""
+    """The ``parts`` with a cluster as one more part. Unchanged if the cluster no longer exists."""
     cluster = review.cluster(snapshot, cluster_id)
     own = max(parts.values(), default=0) + 1
     return {**dict.fromkeys(cluster.members if cluster else (), own), **parts}
 
 
 def joinable(snapshot: Snapshot, cluster: Cluster) -> list[Cluster]:
-    """The clusters that nobody accepted, except ``cluster``, most similar first."""
+    """The clusters that nobody has accepted, except ``cluster``, most similar first."""
     analysis, plan = snapshot.analysis, snapshot.plan
     candidates = [c for c in plan.clusters if c.state != "accepted" and c.id != cluster.id]
     return _nearest_first(analysis, candidates, cluster.members)
 
 
 def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
-    """The unaccepted cluster with most of these tools (ids), or else the most similar one.
+    """The cluster that has most of these tools (ids), among those that are not accepted. If there
+    is a tie, the most similar one.
 
-    ``None`` if there is none at all.
+    ``None`` if there is no such cluster.
     """
     analysis, plan = snapshot.analysis, snapshot.plan
     open_ones = [c for c in plan.clusters if c.state != "accepted"]
@@ -89,14 +90,14 @@ def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
 
 
 def preview(snapshot: Snapshot, cluster: Cluster, parts: Parts, reviewer: str) -> ReshapeEffect:
-    """The effect of splitting ``cluster`` into these parts; writes nothing."""
+    """What splitting ``cluster`` into these parts would do. Nothing is written."""
     return _looked_at(snapshot, parts, reviewer, decided_by(cluster, parts))
 
 
 def preview_as(
     snapshot: Snapshot, cluster: Cluster, relation: Relation, reviewer: str
 ) -> ReshapeEffect:
-    """The effect of accepting ``cluster`` as another relation; writes nothing."""
+    """What accepting ``cluster`` as another relation would do. Nothing is written."""
     request: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
     return _looked_at(snapshot, dict.fromkeys(cluster.members, 1), reviewer, request)
 
@@ -104,7 +105,7 @@ def preview_as(
 def _looked_at(
     snapshot: Snapshot, parts: Parts, reviewer: str, request: tuple[Action, dict[str, Any]] | None
 ) -> ReshapeEffect:
-    """The plan with the decision of ``request`` appended to the log."""
+    """The effect on the plan if the decision in ``request`` were appended to the log."""
     key = digest(sorted(parts.items()), reviewer, request)
     return kept_under(
         snapshot, "reshaped", key, lambda: _reshaped(snapshot, parts, reviewer, request), limit=16
@@ -129,10 +130,10 @@ def _reshaped(
 
 
 def record(snapshot: Snapshot, effect: ReshapeEffect) -> Decision:
-    """Append the previewed decision.
+    """Append the decision that was previewed.
 
-    Raises ``StaleDecisionError`` if somebody decided on one of the tools meanwhile,
-    ``DecisionError`` if it contradicts an active decision, or nothing would change.
+    Raises ``StaleDecisionError`` if somebody has decided on one of the tools in the meantime, and
+    ``DecisionError`` if the decision contradicts an active one or would change nothing.
     """
     decision = effect.decision
     if decision is None:
@@ -141,17 +142,20 @@ def record(snapshot: Snapshot, effect: ReshapeEffect) -> Decision:
 
 
 def groups_of(parts: Parts) -> list[list[str]]:
-    """The tools of each part, sorted, in the order of the parts; then each single tool."""
+    """The tools of each part, sorted, in the order of the parts. Then each tool that is ``APART``,
+    on its own.
+    """
     numbers = sorted({number for number in parts.values() if number != APART})
     together = [sorted(one for one, own in parts.items() if own == number) for number in numbers]
     return together + [[one] for one in sorted(parts) if parts[one] == APART]
 
 
 def decided_by(cluster: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] | None:
-    """The action and detail that request these parts; ``None`` if they are the unchanged cluster.
+    """The action and the detail that ask for these parts. ``None`` if the parts are the cluster as
+    it is.
 
-    Several parts are a *recut*, all tools in one a *propose*. If tools came from elsewhere, the
-    judge decides their relation again.
+    Several parts are a *recut*; all tools in one part are a *propose*. If tools came from
+    elsewhere, the judge decides again how they are related.
     """
     groups, from_elsewhere = groups_of(parts), set(parts) - set(cluster.members)
     if len(groups) > 1:
@@ -163,7 +167,9 @@ def decided_by(cluster: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] 
 def as_planned(
     plan: MergePlan, parts: Parts
 ) -> tuple[tuple[Cluster, ...], tuple[str, ...], tuple[int, ...]]:
-    """The parts in a plan: ``clusters``, ``alone`` and ``otherwise`` of ``ReshapeEffect``."""
+    """What becomes of the parts in a plan: ``clusters``, ``alone`` and ``otherwise`` of
+    ``ReshapeEffect``.
+    """
     holders = [c for c in plan.clusters if not parts.keys().isdisjoint((*c.members, *c.newcomers))]
     clustered = {one for c in holders for one in (*c.members, *c.newcomers)}
     shapes = {c.members for c in holders}
@@ -179,7 +185,9 @@ def as_planned(
 def _nearest_first(
     analysis: Analysis, clusters: Iterable[Cluster], ids: Sequence[str]
 ) -> list[Cluster]:
-    """The clusters, those with a member most similar to one of the tools first."""
+    """The clusters, sorted by how similar their most similar member is to one of the tools, most
+    similar first.
+    """
     own = analysis.vectors[[analysis.rows[one] for one in ids]]
     closest = (analysis.vectors @ own.T).max(axis=1)
 

@@ -1,4 +1,4 @@
-"""Review on the screen: the queue and its division among people, decisions, undo."""
+"""Review on the screen: the queue and how people share it, decisions, and undoing them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -41,16 +41,21 @@ from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 
 NextDecision = Callable[[tuple[Decision, ...]], Decision]
-"""What the store appends next to a log. Raises ``DecisionError`` if it is not allowed."""
+"""A function that takes a log and returns what the store appends to it.
+
+It raises ``DecisionError`` if that is not allowed.
+"""
 
 
 def admission(catalog: Catalog, decision: Decision, version: str | None = None) -> NextDecision:
-    """Appends a decision on tools of this ``version``, if one was seen."""
+    """A step that appends a decision on tools. ``version`` is the version that the person saw, if
+    any.
+    """
     return lambda log: admit(log, decision, version, suspended_decisions(catalog, log))
 
 
 def retraction(seq: int, reviewer: str) -> NextDecision:
-    """Retracts decision ``seq``."""
+    """A step that retracts decision ``seq``."""
     undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
     return lambda log: admit(log, undo, None)
 
@@ -62,8 +67,9 @@ def make_decision(
     reviewer: str,
     detail: JsonObject = MappingProxyType({}),
 ) -> Decision:
-    """A reviewer's decision on tools of the catalog (ids), not yet admitted. Raises
-    ``DecisionError``.
+    """A reviewer's decision on tools of the catalog (ids). It is not admitted yet.
+
+    Raises ``DecisionError``.
     """
     row = {"action": action, "ids": list(ids), "reviewer": reviewer, "detail": dict(detail)}
     return decision_lines.decision_of_row(catalog, {**row, "at": now()})
@@ -77,12 +83,12 @@ def queue(
     learned: Mapping[str, float] | None = None,
     calls: Mapping[str, int] | None = None,
 ) -> tuple[Cluster, ...]:
-    """The clusters that wait for a person, sorted by ``in_order``; accepted ones with newcomers
-    too.
+    """The clusters that wait for a person, sorted by ``in_queue_order``. They include accepted
+    clusters with newcomers.
 
-    ``learned`` are the probabilities of the order of this name, by cluster id; ``calls`` those of
-    the order *used*, by tool id. Cluster ids in ``order`` come first and in that order, so that the
-    queue does not move while somebody works on it.
+    ``learned`` are the probabilities for the order of that name, by cluster id. ``calls`` are those
+    for the order *used*, by tool id. Clusters whose ids are in ``order`` come first, in that order,
+    so that the queue does not move while somebody works on it.
     """
     clusters = of_show(filter(waits, snapshot.plan.clusters), show)
     savings = {one: -size.added for one, size in sizes(snapshot).items()}
@@ -93,8 +99,8 @@ def queue(
 
 
 def queue_part(snapshot: Snapshot, part: Part) -> tuple[Cluster, ...]:
-    """The clusters of a new version's part of the queue. Raises ``JobError`` before the analysis is
-    done.
+    """The clusters in one part of the queue for a new version. Raises ``JobError`` before the
+    analysis is done.
     """
     queued, earlier = queue(snapshot), snapshot.earlier
     if part == "again":
@@ -106,7 +112,7 @@ def queue_part(snapshot: Snapshot, part: Part) -> tuple[Cluster, ...]:
 
 @kept()
 def sizes(snapshot: Snapshot) -> Mapping[str, SizeChange]:
-    """The size change of merging each cluster, by cluster id, for the chosen client."""
+    """For each cluster id, how merging the cluster changes the size for the chosen client."""
     costs, tools = snapshot.analysis.syntheses.costs, snapshot.catalog.by_id
     return {
         one.id: merge_size(one, tools, snapshot.format, costs) for one in snapshot.plan.clusters
@@ -114,7 +120,7 @@ def sizes(snapshot: Snapshot) -> Mapping[str, SizeChange]:
 
 
 def larger_gateways(snapshot: Snapshot) -> frozenset[str]:
-    """The ids of proposals that are in no batch: see ``is_larger_gateway``."""
+    """The ids of the proposals that no batch contains. See ``is_larger_gateway``."""
     size = sizes(snapshot)
     return frozenset(
         one.id for one in snapshot.plan.clusters if is_larger_gateway(one, size[one.id])
@@ -129,21 +135,25 @@ def disagreements(analysis: Analysis) -> tuple[Disagreement, ...]:
 
 
 def judge_differences(snapshot: Snapshot) -> dict[str, float]:
-    """The largest difference between model and offline judge over a tool's pairs, by tool."""
+    """For each tool, the largest difference between the model and the offline judge over the tool's
+    pairs.
+    """
     widest: dict[str, float] = {}
     for differ in disagreements(snapshot.analysis):
         for tool in (differ.pair.left, differ.pair.right):
-            widest.setdefault(tool, differ.gap)  # the widest comes first
+            widest.setdefault(tool, differ.gap)  # the widest gap comes first
     return widest
 
 
 def cluster(snapshot: Snapshot, cluster_id: str | None) -> Cluster | None:
-    """The cluster with this id in the current plan, if any."""
+    """The cluster that has this id in the current plan, if there is one."""
     return next((c for c in snapshot.plan.clusters if c.id == cluster_id), None)
 
 
 def tool_as_cluster(snapshot: Snapshot, tool_id: str) -> Cluster:
-    """A tool as a cluster of one: what is edited, whether or not it is merged."""
+    """A tool as a cluster of one. This is what a person edits, whether or not the
+    tool is merged.
+    """
     return analysing.alone(snapshot.analysis, snapshot.log, tool_id)
 
 
@@ -165,7 +175,7 @@ def history(snapshot: Snapshot) -> tuple[tuple[Decision, Decision | None], ...]:
 
 
 def progress(snapshot: Snapshot) -> ReviewProgress:
-    """Counts for the header of the page."""
+    """The counts for the header of the page."""
     return progressed(snapshot.plan.clusters, active(snapshot.log))
 
 
@@ -178,10 +188,10 @@ def decide(
 ) -> Decision:
     """Append a reviewer's decision on ``cluster`` as it was shown.
 
-    ``detail`` names tools by id (see ``Decision``). The relation is the shown one unless it says
-    otherwise; so is what an accepted merge keeps, and that it is a drop-in. Raises
-    ``StaleDecisionError`` if somebody else decided on the cluster meanwhile, ``DecisionError`` if
-    the decision contradicts an active one.
+    ``detail`` names tools by id (see ``Decision``). Unless ``detail`` says otherwise, the relation
+    is the one that was shown. For an accepted merge, so are the canonical tool and whether it is a
+    drop-in. Raises ``StaleDecisionError`` if somebody else has decided on the cluster in the
+    meantime, and ``DecisionError`` if the decision contradicts an active one.
     """
     shown: dict[str, Any] = {"relation": cluster.relation} if action in forms.WITH_RELATION else {}
     is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
@@ -200,7 +210,8 @@ def say(
     detail: JsonObject = MappingProxyType({}),
     version: str | None = None,
 ) -> Decision:
-    """Append a reviewer's decision on tools (ids) of this ``version``, if one was seen.
+    """Append a reviewer's decision on tools (ids). ``version`` is the version that the person saw,
+    if any.
 
     Raises the errors of ``decide``.
     """
@@ -209,8 +220,9 @@ def say(
 
 
 def record(snapshot: Snapshot, decision: Decision, version: str | None = None) -> Decision:
-    """Append a decision made on tools of this ``version``, if one was seen. Raises the errors of
-    ``decide``.
+    """Append a decision. ``version`` is the version of the tools that the person saw, if any.
+
+    Raises the errors of ``decide``.
     """
     step = admission(snapshot.catalog, decision, version)
     return append_decision(snapshot.work.store, snapshot.id, step)
@@ -219,9 +231,10 @@ def record(snapshot: Snapshot, decision: Decision, version: str | None = None) -
 def recut(
     snapshot: Snapshot, cluster: Cluster, reviewer: str, groups: Sequence[Sequence[str]]
 ) -> tuple[str, ...]:
-    """Divide the proposal into ``groups`` of tool ids, and leave those of two or more open.
+    """Divide the proposal into ``groups`` of tool ids. Groups of two or more tools remain
+    proposals.
 
-    Returns the ids of the remaining proposals, largest first. Raises the errors of ``decide``.
+    Returns the ids of these proposals, largest first. Raises the errors of ``decide``.
     """
     decide(snapshot, "recut", cluster, reviewer, {"groups": [list(g) for g in groups]})
     tools = snapshot.catalog.by_id
@@ -232,10 +245,11 @@ def recut(
 def decide_each(
     snapshot: Snapshot, reviewer: str, rows: Iterable[tuple[Action, Cluster, Mapping[str, Any]]]
 ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
-    """A decision for each row, and the reasons why some failed because somebody else was faster.
+    """Make a decision for each row. Returns the decisions, and the errors of those that failed
+    because somebody else was faster.
 
-    A row is an action, the cluster as shown, and the detail. Each decision names the batch in its
-    detail, since nobody reviewed it alone.
+    A row has an action, the cluster as it was shown, and the detail. The detail of each decision
+    names the batch, because nobody has reviewed the decision on its own.
     """
     rows, decisions, refused = list(rows), [], []
     batch = {"batch": digest(reviewer, now(), [one.version for _, one, _ in rows])[:12]}
@@ -249,7 +263,7 @@ def decide_each(
 
 @kept()
 def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers with two or more waiting duplicates.
+    """The pairs of servers with two or more waiting duplicates between them.
 
     Larger gateway tools are left to the queue.
     """
@@ -259,19 +273,21 @@ def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
 
 
 def server_pair_of(snapshot: Snapshot, cluster: Cluster) -> ServerPairProposals | None:
-    """The pair of servers with which the cluster is decided, if any."""
+    """The pair of servers whose proposals include the cluster, if there is one."""
     pairs = server_pairs(snapshot)
     return next((pair for pair in pairs if cluster in pair.clusters), None)
 
 
 @kept()
 def safe(snapshot: Snapshot) -> BatchSelection:
-    """The merges that can be accepted without a review now: the list for ``accept_safe``."""
+    """The merges that can be accepted now without a review. This is the list for
+    ``accept_safe``.
+    """
     return safe_batch(snapshot.catalog, queue(snapshot))
 
 
 def about(snapshot: Snapshot, decision: Decision) -> str | None:
-    """The id of the cluster that a decision is about, as far as its tools still exist."""
+    """The id of the cluster that a decision is about. Tools that no longer exist are left out."""
     tools = snapshot.catalog.by_id
     members = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
     return cluster_id(members) if len(members) > 1 else None
@@ -280,7 +296,7 @@ def about(snapshot: Snapshot, decision: Decision) -> str | None:
 def answer_newcomers(
     snapshot: Snapshot, cluster: Cluster, reviewer: str, welcome: bool
 ) -> Decision:
-    """Let the newcomers into an accepted cluster, or keep them out permanently.
+    """Add the newcomers to an accepted cluster, or keep them out for good.
 
     Raises the errors of ``decide``.
     """
@@ -293,14 +309,15 @@ def answer_newcomers(
 
 
 def undo_all(snapshot: Snapshot, reviewer: str, seqs: Sequence[int]) -> None:
-    """Undo several decisions, newest first, all or none. Raises the errors of ``undo``."""
+    """Undo several decisions, newest first: all of them or none. Raises the errors of ``undo``."""
     steps = [retraction(seq, reviewer) for seq in sorted(seqs, reverse=True)]
     append_decisions(snapshot.work.store, snapshot.id, steps)
 
 
 def undo(snapshot: Snapshot, reviewer: str, seq: int) -> Decision:
-    """Undo decision ``seq``. Raises ``DecisionError`` if there is none, or later decisions build on
-    it.
+    """Undo decision ``seq``.
+
+    Raises ``DecisionError`` if there is no such decision, or if later decisions build on it.
     """
     return append_decision(snapshot.work.store, snapshot.id, retraction(seq, reviewer))
 
@@ -310,16 +327,16 @@ SettledState = Literal["accepted", "kept_apart"]
 
 @dataclass(frozen=True, slots=True)
 class SettledCluster:
-    """A cluster with the latest decision on it; ``None`` if none is active."""
+    """A cluster with the latest decision on it; ``None`` if no decision is active."""
 
     cluster: Cluster
     decision: Decision | None
 
 
 def clusters(snapshot: Snapshot, state: SettledState) -> tuple[SettledCluster, ...]:
-    """The accepted clusters by name, or those kept apart, newest first.
+    """The accepted clusters sorted by name, or the clusters kept apart, newest first.
 
-    Tools kept apart that have changed or are gone are left out.
+    A cluster that was kept apart is left out if one of its tools has changed or is gone.
     """
     return accepted(snapshot) if state == "accepted" else _rejected(snapshot)
 
@@ -336,7 +353,7 @@ def _rejected(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
 
 @kept()
 def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
-    """The accepted clusters by name."""
+    """The accepted clusters, sorted by name."""
     latest: dict[str, Decision] = {}
     for one in active(snapshot.log):
         if one.action in forms.JOINING:
@@ -356,12 +373,12 @@ def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
 
 @kept()
 def flags(snapshot: Snapshot) -> dict[str, tuple[Decision, ...]]:
-    """The active flags of each tool, by tool id, oldest first."""
+    """The active flags on each tool, by tool id, oldest first."""
     return constraints.flags(snapshot.catalog, snapshot.log)
 
 
 def flags_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
-    """The flags on members of the cluster, without repeats, oldest first."""
+    """The flags on members of the cluster, each only once, oldest first."""
     own = flags(snapshot)
     by_seq = {one.seq: one for member in cluster.members for one in own.get(member, ())}
     return tuple(by_seq[seq] for seq in sorted(by_seq))
@@ -373,7 +390,9 @@ def _comparisons(snapshot: Snapshot) -> dict[Pair, Decision]:
 
 
 def comparisons_on(snapshot: Snapshot, cluster: Cluster) -> dict[Pair, Decision]:
-    """What the same calls to two members showed, by pair, for those that were compared."""
+    """For each pair of members to which the same calls were sent, the decision that records what
+    the calls showed.
+    """
     members = set(cluster.members)
     every = _comparisons(snapshot).items()
     return {pair: one for pair, one in every if {pair.left, pair.right} <= members}
@@ -406,16 +425,16 @@ class Shares:
 
 
 def shares(snapshot: Snapshot) -> Shares | None:
-    """The division of the queue; ``None`` if everybody shares it."""
+    """How the queue is divided; ``None`` if it is not divided."""
     return snapshot.setting(
         _name(snapshot), lambda saved: Shares(tuple(map(str, saved["people"])), saved["split"])
     )
 
 
 def divide(snapshot: Snapshot, shares: Shares | None) -> None:
-    """Divide the queue from now on, or with ``None`` stop dividing it.
+    """Divide the queue from now on. With ``None``, stop dividing it.
 
-    Raises ``DecisionError`` for fewer than two people.
+    Raises ``DecisionError`` if there are fewer than two people.
     """
     if shares is not None and len(set(shares.people)) < 2:
         raise DecisionError(
@@ -427,7 +446,8 @@ def divide(snapshot: Snapshot, shares: Shares | None) -> None:
 
 @kept()
 def owners(snapshot: Snapshot) -> dict[str, str]:
-    """The person for each waiting cluster, by cluster id; empty without a division.
+    """The person who is responsible for each waiting cluster, by cluster id. Empty if the queue is
+    not divided.
 
     Raises ``JobError`` before the analysis is done.
     """
@@ -441,10 +461,11 @@ def owners(snapshot: Snapshot) -> dict[str, str]:
 def shared_out(
     clusters: Iterable[Cluster], tools: Mapping[str, Tool], shares: Shares
 ) -> dict[str, str]:
-    """The person for each cluster, by cluster id.
+    """The person who is responsible for each cluster, by cluster id.
 
-    A cluster (or the server of its canonical) goes to the person whose hash with it is highest, so
-    the queue may change and people may join without moving other shares.
+    For each person, a hash is made with the cluster (or with the server of its canonical tool). The
+    cluster goes to the person with the highest hash. The queue may therefore change and people may
+    join, and all other clusters keep their person.
     """
 
     def person(cluster: Cluster) -> str:

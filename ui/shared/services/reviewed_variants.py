@@ -1,4 +1,6 @@
-"""Document variants on the screen: added from a file, checked, reviewed singly or at once."""
+"""Document variants on the screen: added from a file, checked, and reviewed one by one or all at
+once.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -33,15 +35,15 @@ from ui.shared.snapshot import Snapshot
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
 WHOLE = "the whole text"
 NONE = Augmentation("")
-"""The decision to search a tool without a variant."""
+"""The decision that a tool is searched without a variant."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariantView:
     """The variant of a tool.
 
-    ``offer`` is the proposed one, with the objections in ``violations``. ``decision`` is the last
-    decision of a person, ``None`` if nobody decided.
+    ``offer`` is the proposed variant, and ``violations`` are the objections to it. ``decision`` is
+    the last decision of a person; it is ``None`` if nobody has decided.
     """
 
     tool: Tool
@@ -60,8 +62,8 @@ class VariantView:
 
 
 def add(snapshot: Snapshot, content: bytes, name: str) -> int:
-    """Store a file's variants for review, replacing earlier ones of the same tools; returns their
-    number.
+    """Store the variants in a file for review. Earlier variants of the same tools are replaced.
+    Returns how many there are.
 
     Raises the errors of ``variants_in``.
     """
@@ -73,7 +75,7 @@ def add(snapshot: Snapshot, content: bytes, name: str) -> int:
 
 
 def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
-    """The variants of the catalog's current tools, in the order of the tools."""
+    """The variants of the tools that are now in the catalog, in the order of the tools."""
     catalog = snapshot.catalog
     offers = list_variants(snapshot.work.store, snapshot.id)
     own = {t.id: offers[t.fingerprint] for t in catalog.tools if t.fingerprint in offers}
@@ -97,7 +99,9 @@ def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
 
 @kept()
 def decided_variants(snapshot: Snapshot) -> dict[str, Augmentation]:
-    """People's last decision for each tool, by tool id; ``NONE`` if they want no variant."""
+    """The last decision of a person for each tool, by tool id. ``NONE`` means that no variant is
+    wanted.
+    """
     return variants(snapshot.catalog, snapshot.log)
 
 
@@ -107,9 +111,10 @@ def accepted_variants(snapshot: Snapshot) -> dict[str, Augmentation]:
 
 
 def decide(snapshot: Snapshot, variants: Mapping[str, Augmentation], reviewer: str) -> Decision:
-    """Record the variants of tools, ``NONE`` to reject, as one decision with one undo.
+    """Record the variants of tools as one decision that one undo retracts. ``NONE`` rejects a
+    variant.
 
-    Raises ``DecisionError`` without any.
+    Raises ``DecisionError`` if there are no variants.
     """
     if not variants:
         raise DecisionError("no variant is chosen, so nothing was changed; choose at least one")
@@ -123,11 +128,11 @@ def decide(snapshot: Snapshot, variants: Mapping[str, Augmentation], reviewer: s
 
 
 def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEffect, ...]:
-    """A short clause before the tool's own description, then the ``expanded`` one, each with its
-    effect.
+    """Two rewrites, each with its effect: a short clause before the tool's own description, and the
+    ``expanded`` description.
 
-    The effect is on requests that exactly one of the tool and its nearest tool answers. Rewrites
-    without a change are left out. Raises ``JobError`` before the analysis is done.
+    The effect is measured on requests that exactly one of the tool and its nearest tool answers. A
+    rewrite that changes nothing is left out. Raises ``JobError`` before the analysis is done.
     """
     analysis = snapshot.analysis
     rows = _with_nearest(analysis, tool_id)
@@ -150,10 +155,10 @@ def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEf
 
 
 def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
-    """Accept the waiting variants that are measured and have no objections, as one decision.
+    """Accept the waiting variants that can be measured and have no objections, as one decision.
 
-    The short clause is accepted if it wins; otherwise the whole text if it was measured on requests
-    and loses none. Raises ``DecisionError`` if there are none.
+    The short clause is accepted if it wins. Otherwise, the whole text is accepted if it was
+    measured on requests and loses none. Raises ``DecisionError`` if nothing can be accepted.
     """
     offers = {
         view.tool.id: view.offer
@@ -185,7 +190,7 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
 
 
 def _with_nearest(analysis: Analysis, tool_id: str) -> PairRows:
-    """The row of a tool and, if there are others, that of its nearest tool."""
+    """The row of a tool and, if there are other tools, the row of its nearest tool."""
     at = next(row for row, one in enumerate(analysis.catalog.tools) if one.id == tool_id)
     nearest = np.argsort(-(analysis.vectors @ analysis.vectors[at]), kind="stable")[:2]
     return np.array([at, *nearest[nearest != at][:1]], dtype=np.int32)

@@ -32,23 +32,23 @@ from ui.shared.services.learned_searches import Ranking
 from ui.shared.snapshot import Snapshot
 
 AT_ONCE = 200
-"""The most texts embedded while a page waits."""
+"""The maximum number of texts that are embedded while a page waits."""
 
 AnyRetriever = SearchableTools | ServerRetriever
 AnySearch_co = TypeVar("AnySearch_co", covariant=True)
 
 RANKED = 50
-"""The number of places searched to see where a tool moved."""
+"""How many places are searched to see where a tool has moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A request as made on a page.
+    """A request as it was made on a page.
 
-    ``split`` says whether it is split into sub-queries: by the steps of its query set, or else by
-    rule. ``variants`` says whether accepted document variants are read beside the tools' own text.
-    ``ranking`` says what ranks the tools. The learned ranking ``is_alone`` if it replaces the text,
-    as in Tool2Vec, which splits nothing.
+    ``split`` says whether the request is split into sub-queries: into the steps that its query set
+    gives, or else by rule. ``variants`` says whether accepted document variants are read in
+    addition to the tools' own text. ``ranking`` says what ranks the tools. A learned ranking
+    ``is_alone`` if it replaces the text, as in Tool2Vec, which splits nothing.
     """
 
     text: str
@@ -64,12 +64,12 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """The results of a request before and after the merge, its sub-queries, and confusing near
-    ties.
+    """The results of a request before and after the merge, the sub-queries, and near ties that may
+    be confused.
 
-    ``by_rule`` is false if a query set gave the sub-queries. ``from_tools`` is the share of results
-    before the merge that were found through a tool; below 1 for servers. ``none_fits`` says that no
-    tool does what is asked, empty if one may.
+    ``by_rule`` is false if the sub-queries came from a query set. ``from_tools`` is the share of
+    results before the merge that were found through a tool; it can be below 1 only for servers.
+    ``none_fits`` says that no tool does what is asked; it is empty if one may.
     """
 
     before: search_results.SearchSide
@@ -83,7 +83,9 @@ class SearchView:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenToolset(Generic[AnySearch_co]):
-    """A toolset ready for search, and the request's needs by its ids."""
+    """A toolset that is ready to be searched, and the needs of the request as ids
+    in this toolset.
+    """
 
     catalog: Catalog
     retriever: AnySearch_co
@@ -91,7 +93,7 @@ class OpenToolset(Generic[AnySearch_co]):
 
 
 class LongWaitError(Exception):
-    """More than ``AT_ONCE`` texts have to be embedded."""
+    """Raised if more than ``AT_ONCE`` texts have to be embedded."""
 
 
 KIND = "index"
@@ -129,9 +131,10 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
 
 
 def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]]:
-    """Results by words alone in the original catalog, shown at once while the indexes are built.
+    """The results by words alone in the original catalog. They are shown while the indexes are
+    built.
 
-    Raises ``JobError`` as ``look``.
+    Raises ``JobError`` before the analysis is done.
     """
     catalog, _ = _catalogs(snapshot, lookup.merges, lookup.variants)
     places = ranked_by_words(catalog.tools, lookup.text, lookup.k)
@@ -141,7 +144,8 @@ def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]
 def open_toolsets(
     snapshot: Snapshot, lookup: Lookup
 ) -> tuple[ToolRequest, tuple[OpenToolset[SearchableTools], ...]] | None:
-    """The split request, and the original and merged tools; ``None`` if ``look`` is.
+    """The split request, and the original and the merged tools; ``None`` if ``look`` would return
+    ``None``.
 
     Raises ``JobError`` before the analysis is done.
     """
@@ -159,12 +163,14 @@ def open_toolsets(
 def _ready(
     snapshot: Snapshot, lookup: Lookup
 ) -> tuple[ToolRequest, OpenToolset[AnyRetriever], OpenToolset[AnyRetriever]] | None:
-    """The request and the searches before and after the merge; ``None`` if ``look`` is."""
+    """The request and the searches before and after the merge; ``None`` if ``look`` would return
+    ``None``.
+    """
     try:
         before, after = _retrievers(snapshot, lookup, impatient)
     except LongWaitError:
         return None
-    # the first text loads the model, which is not the search's time
+    # the first text loads the model, which must not count as search time
     snapshot.work.embedder.encode([lookup.text])
     query = loaded_queries.of_text(snapshot, lookup.text) or Query("", lookup.text)
     old, new = _catalogs(snapshot, lookup.merges, lookup.variants)
@@ -175,12 +181,12 @@ def _ready(
 
 
 def start(snapshot: Snapshot, lookup: Lookup) -> str:
-    """Run ``run`` in the background; returns the job's id."""
+    """Run ``run`` in the background. Returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, lookup, progress))
 
 
 def bench(snapshot: Snapshot, catalog: Catalog | None = None) -> Bench:
-    """The bench of a catalog, by default the snapshot's."""
+    """The bench for a catalog. By default, this is the catalog of the snapshot."""
     work = snapshot.work
     catalog = catalog or snapshot.analysis.catalog
     return Bench(catalog, work.embedder, work.vectors, work.catalogs.definition_tokens)
@@ -194,7 +200,7 @@ def _plan(snapshot: Snapshot, lookup: Lookup) -> MergePlan:
 def _catalogs(
     snapshot: Snapshot, config: PlanConfig, with_written: bool
 ) -> tuple[Catalog, Catalog]:
-    """The original catalog and the merged one, both with variants if they are read."""
+    """The original catalog and the merged one, both with variants if these are read."""
     plan, before = snapshot.plan_under(config), snapshot.analysis.catalog
     after = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
     variants = reviewed_variants.accepted_variants(snapshot) if with_written else {}
@@ -210,14 +216,16 @@ def _catalogs(
 
 
 def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
-    """Build at once what ``look`` needs."""
+    """Build what ``look`` needs, now."""
     _retrievers(snapshot, lookup, progress)
 
 
 def _retrievers(
     snapshot: Snapshot, lookup: Lookup, progress: Progress
 ) -> tuple[AnyRetriever, AnyRetriever]:
-    """The retrievers of the original and the merged catalog. Raises what ``progress`` raises."""
+    """The retrievers for the original and for the merged catalog. Raises what
+    ``progress`` raises.
+    """
     before, after = _catalogs(snapshot, lookup.merges, lookup.variants)
     return (
         _retriever(snapshot, lookup, before, "before", progress),
@@ -268,7 +276,7 @@ def _searched(
 
 
 def impatient(step: Step) -> None:
-    """Progress that raises ``LongWaitError`` if a page would wait for texts."""
+    """A progress callback that raises ``LongWaitError`` if a page would have to wait for texts."""
     if step.total - step.done > AT_ONCE:
         raise LongWaitError
 

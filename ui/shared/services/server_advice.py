@@ -1,4 +1,6 @@
-"""Servers compared on the pages: coverage, advice, and switching a whole server off."""
+"""Servers compared on the pages: how far they cover each other, advice, and switching off a whole
+server.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,10 +22,12 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class ToolMatch:
-    """One row of two servers side by side: a tool of each, or of one alone (the other is empty).
+    """One row of two servers side by side: a tool of each, or a tool of one server (then the other
+    id is empty).
 
-    ``match`` is how one does the other's job, ``None`` without a similar tool. ``proposal`` is the
-    waiting one with both, ``decision`` people's decision on them.
+    ``match`` says how one tool does the other's job; it is ``None`` if no tool is similar.
+    ``proposal`` is the waiting proposal with both tools. ``decision`` is what people have decided
+    on them.
     """
 
     one: str
@@ -34,13 +38,15 @@ class ToolMatch:
 
     @property
     def way(self) -> str:
-        """How the other tool does the job, as in ``Served``; ``alone`` without a similar tool."""
+        """How the other tool does the job, as in ``CoveredTool``; ``alone`` if no
+        tool is similar.
+        """
         return self.match.way if self.match else "alone"
 
 
 @kept()
 def coverage(snapshot: Snapshot) -> ServerCoverage:
-    """The servers compared with each other; computed again after a decision."""
+    """How the servers cover each other. This is computed again after a decision."""
     return server_coverage(snapshot.analysis, snapshot.plan.clusters, snapshot.log)
 
 
@@ -52,24 +58,24 @@ def advice(snapshot: Snapshot) -> Advice:
 
 @kept()
 def against_all(snapshot: Snapshot) -> tuple[Coverage, ...]:
-    """For each server, how far all others together cover its work."""
+    """For each server, how much of its work all the others cover together."""
     servers = coverage(snapshot)
     names = frozenset(servers.servers)
     return tuple(servers.of(one, names - {one}) for one in servers.servers)
 
 
 def use_in_words(snapshot: Snapshot, one: Coverage) -> str:
-    """What a catalog's logs say about a server's use; empty without logs."""
+    """What the logs of a catalog say about the use of a server. Empty without logs."""
     figures = usage_evidence.figures(snapshot)
     return one.use_in_words({tool: count.calls for tool, count in figures.by_id.items()})
 
 
 @kept()
 def pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers worth a view.
+    """The pairs of servers that are worth looking at.
 
-    Two or more proposals wait between them, something is merged, or one covers some of the other's
-    work.
+    Two or more proposals wait between the two servers, one of their merges is accepted, or one
+    covers some of the other's work.
     """
     rows = coverage(snapshot).of_pairs()
     near = {
@@ -85,8 +91,8 @@ def pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
 
 
 def matches(snapshot: Snapshot, pair: ServerPairProposals) -> tuple[ToolMatch, ...]:
-    """Every tool of two servers: waiting proposals first, then other matches, decided ones, and the
-    rest.
+    """Every tool of two servers: first the waiting proposals, then other matches, then decisions,
+    then the rest.
     """
     one, other = pair.servers
     servers = coverage(snapshot)
@@ -112,7 +118,7 @@ def matches(snapshot: Snapshot, pair: ServerPairProposals) -> tuple[ToolMatch, .
 def _decisions(
     snapshot: Snapshot, pair: ServerPairProposals
 ) -> Iterator[tuple[tuple[str, str], str]]:
-    """The pairs of tools of two servers that people decided on, with the decision."""
+    """The pairs of tools on two servers on which people have decided, each with the decision."""
     servers = coverage(snapshot)
     by_id = servers.catalog.by_id
     for kept_apart in sorted(servers.constraints.cannot):
@@ -131,9 +137,10 @@ def _decisions(
 def answer_account(
     snapshot: Snapshot, one: str, other: str, answer: str | None, reviewer: str
 ) -> None:
-    """Record the answer on the account of two servers (``ONE_ACCOUNT`` or ``OWN_ACCOUNTS``).
+    """Record whether two servers use one account (``ONE_ACCOUNT`` or ``OWN_ACCOUNTS``).
 
-    ``None`` retracts it. Raises ``DecisionError`` as ``review.record`` does.
+    ``None`` retracts the answer. Raises ``DecisionError`` for the same reasons as
+    ``review.record``.
     """
     catalog = snapshot.analysis.catalog
     ids = [tool.id for tool in catalog.tools if tool.owner in (one, other)]
@@ -150,8 +157,9 @@ def switch_off(
 ) -> tuple[Decision, ...]:
     """Remove all tools of the servers, as one batch.
 
-    Tools whose calls one of the ``others`` takes completely are merged with it; the rest is left
-    out. Raises ``DecisionError`` as ``review.record`` does; decisions made before the error stay.
+    A tool is merged with a tool of one of the ``others`` that takes its calls completely; all other
+    tools are left out. Raises ``DecisionError`` for the same reasons as ``review.record``.
+    Decisions made before the error are kept.
     """
     catalog = snapshot.analysis.catalog
     batch = {"batch": digest(reviewer, now(), *(one.server for one in servers))[:12]}
@@ -159,7 +167,7 @@ def switch_off(
     merged: set[str] = set()
     for stays, members in merges_of(servers, snapshot.plan.clusters):
         detail = {**kept_by(stays), **batch}
-        with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
+        with suppress(DecisionError):  # a decision against it: leave it out
             decisions.append(review.say(snapshot, "accept", members, reviewer, detail))
             merged.update(members)
     for one in servers:
@@ -173,7 +181,9 @@ def switch_off(
 def _ends(
     tools: Mapping[str, Tool], cluster: Cluster, servers: tuple[str, str]
 ) -> tuple[str, str] | None:
-    """The first member by id on each of two servers; ``None`` if one has none."""
+    """The first member (by id) on each of two servers. ``None`` if one of the servers has no
+    member.
+    """
     ends = [
         next((member for member in cluster.members if tools[member].owner == server), "")
         for server in servers
@@ -184,7 +194,9 @@ def _ends(
 def _proposed_matches(
     pair: ServerPairProposals, matches: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Cluster]:
-    """The proposals of two servers by a tool of each; one of the ``matches`` if it has it."""
+    """The proposals between two servers, keyed by a tool of each. If one of the ``matches`` is
+    among them, it is the key.
+    """
     rows = {}
     for cluster, (ours, theirs) in zip(pair.clusters, pair.sides, strict=True):
         two = [(a.id, b.id) for a in ours for b in theirs]

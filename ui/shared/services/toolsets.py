@@ -1,4 +1,4 @@
-"""Decisions on any set of tools, whether or not a cluster contains them."""
+"""Decisions on any set of tools, whether or not a cluster contains these tools."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -20,10 +20,12 @@ from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_ON_A_CARD = 30
-"""A person who accepts a card has reviewed each of its tools."""
+"""The maximum number of tools on a card. A person who accepts a card has reviewed each of them."""
 
 MOST_APART = 100
-"""4,950 pairs; each is checked against what stands, and again whenever the plan is made."""
+"""The maximum number of tools kept apart at once. They make 4,950 pairs, and each is checked
+against the active decisions now, and again whenever the plan is made.
+"""
 
 
 def version(snapshot: Snapshot, ids: Sequence[str]) -> str:
@@ -33,15 +35,15 @@ def version(snapshot: Snapshot, ids: Sequence[str]) -> str:
 
 
 def card(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
-    """The cluster that contains them all in the current plan, if any."""
+    """The cluster that contains all of these tools in the current plan, if there is one."""
     return cluster_with(snapshot.plan, ids)
 
 
 def never_merge(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: str) -> Decision:
-    """Keep all of them apart from each other until it is undone.
+    """Keep all of these tools apart from each other until the decision is undone.
 
-    Raises ``StaleDecisionError`` if somebody decided meanwhile, ``DecisionError`` if an active
-    decision says the opposite, or for more than ``MOST_APART``.
+    Raises ``StaleDecisionError`` if somebody has decided in the meantime, and ``DecisionError`` if
+    an active decision says the opposite or there are more than ``MOST_APART`` tools.
     """
     if len(ids) > MOST_APART:
         raise DecisionError(
@@ -52,10 +54,10 @@ def never_merge(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: 
 
 
 def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: str) -> Decision:
-    """Request a card that contains them all, whatever the judge says; it merges nothing.
+    """Ask for a card that contains all of these tools, whatever the judge says. Nothing is merged.
 
-    Raises the errors of ``never_merge`` (beyond ``MOST_ON_A_CARD``), and ``DecisionError`` if no
-    card may contain them all.
+    Raises the errors of ``never_merge`` (here for more than ``MOST_ON_A_CARD`` tools), and
+    ``DecisionError`` if no card may contain all of them.
     """
     if len(ids) > MOST_ON_A_CARD:
         raise DecisionError(
@@ -79,11 +81,11 @@ def relate(
     version: str,
     reviewer: str,
 ) -> Decision:
-    """Record the relation of two tools.
+    """Record how two tools are related.
 
-    It is one job (*duplicate*, or *subsumes* if only one serves the other), a family (*family*), or
-    kept apart. Raises the errors of ``never_merge``, and ``DecisionError`` if both are in merges
-    already.
+    The answer is one job (recorded as *duplicate*, or as *subsumes* if only one tool serves the
+    other's callers), a family (*family*), or kept apart. Raises the errors of ``never_merge``, and
+    ``DecisionError`` if both tools are already in merges.
     """
     ids = (pair.left, pair.right)
     if answer == "apart":
@@ -115,11 +117,13 @@ def flag(
     note: str,
     detail: JsonObject = MappingProxyType({}),
 ) -> Decision:
-    """Add a note to these tools; it changes no merge. Raises ``DecisionError`` without a text."""
+    """Add a note to these tools. No merge changes. Raises ``DecisionError`` if the note has no
+    text.
+    """
     noted = {"note": note.strip(), **detail}
     return review.say(snapshot, "flag", ids, reviewer, noted)
 
 
 def left_out(snapshot: Snapshot) -> dict[str, Decision]:
-    """The decision that left each tool out, by tool id."""
+    """For each tool that was left out, the decision that did so, by tool id."""
     return omitted(snapshot.catalog, snapshot.log)

@@ -1,4 +1,4 @@
-"""Reads how a catalog's tools are used from its logs and traces."""
+"""How the tools of a catalog are used, read from its logs and traces."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -32,7 +32,7 @@ def delete(snapshot: Snapshot, key: str) -> None:
 
 
 def figures(snapshot: Snapshot) -> CatalogCallCounts:
-    """The figures of all logs of a catalog; empty without logs."""
+    """The figures from all logs of a catalog. Empty without logs."""
     stamps = snapshot.state.usage_logs
     if not stamps:
         return CatalogCallCounts()
@@ -46,7 +46,7 @@ def figures(snapshot: Snapshot) -> CatalogCallCounts:
 
 @kept()
 def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
-    """Calls before and after each accepted merge with a decision, by cluster id.
+    """The calls before and after each accepted merge that has a decision, by cluster id.
 
     Empty without logs. Raises ``JobError`` before the analysis is done.
     """
@@ -62,7 +62,7 @@ def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
 
 
 def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
-    """The accepted merges after which more calls fail or are malformed, most certain first."""
+    """The accepted merges after which more calls fail or are malformed, the most certain first."""
     bad = {key: one for key, one in after_merges(snapshot).items() if one.went_bad}
     merges = review.accepted(snapshot) if bad else ()
     clusters = (one.cluster for one in merges if one.cluster.id in bad)
@@ -70,25 +70,28 @@ def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
 
 
 def unused(snapshot: Snapshot, days: int = UNUSED_DAYS) -> tuple[str, ...]:
-    """The ids of tools without calls in ``days`` days, sorted; none if the logs cover less time."""
+    """The ids of the tools without a call in ``days`` days, sorted. Empty if the logs cover less
+    time.
+    """
     return figures(snapshot).unused(snapshot.catalog.tools, days)
 
 
 def short_key(call: TracedCall) -> str:
-    """The stored key of a call; empty for one that equals no other."""
+    """The key under which a call is stored. Empty for a call that cannot equal another."""
     return call.key[:_KEY]
 
 
 def call_keys(value: JsonObject) -> frozenset[str]:
-    """The keys of calls in the output of ``as_json``."""
+    """The keys of the calls in what ``as_json`` returns."""
     keys = value.get("keys")
     return frozenset(map(str, keys)) if isinstance(keys, list) else frozenset()
 
 
 def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
-    """Plain values for the store.
+    """The figures as plain values for the store.
 
-    ``keys`` are those of its calls, so that a log with the same calls does not count them again.
+    ``keys`` are the keys of the calls. With them, another log that has the same calls does not
+    count them again.
     """
     return {
         "keys": sorted(keys),
@@ -100,7 +103,7 @@ def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
 
 
 def of_json(value: JsonObject) -> CatalogCallCounts:
-    """The counts from the output of ``as_json``; empty for anything else, such as a damaged row."""
+    """The counts in what ``as_json`` returns. Empty for anything else, such as a damaged row."""
     try:
         tools, unknown = _counts(value["tools"]), _counts(value["unknown"])
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Versions of a catalog on the screen: what changed, and which decisions it affects."""
+"""The versions of a catalog on the screen: what has changed, and which decisions that affects."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ _NOTES = ("flag", "note")
 
 @dataclass(frozen=True, slots=True)
 class StandingDecisions:
-    """The active decisions on a version's tools, oldest first.
+    """The active decisions on the tools of a version, oldest first.
 
-    Notes, flags and decisions made again on changed tools are left out. ``wait`` are suspended
-    because one of their tools has changed. ``gone`` have no tools left, or only one if they join or
-    separate tools.
+    Notes and flags are left out, and so are decisions that were made again after their tools
+    changed. ``hold`` still apply. ``wait`` are suspended because one of their tools has changed.
+    ``gone`` have no tools left or, if they join or separate tools, at most one.
     """
 
     hold: tuple[Decision, ...]
@@ -38,9 +38,9 @@ class StandingDecisions:
 
 @dataclass(frozen=True, slots=True)
 class ToolSince:
-    """A tool of a decision, and what has changed in it since.
+    """A tool of a decision, and what has changed in the tool since then.
 
-    ``rows`` are ``None`` if its earlier version is unknown.
+    ``rows`` is ``None`` if the earlier version of the tool is unknown.
     """
 
     tool_id: str
@@ -49,16 +49,18 @@ class ToolSince:
 
 
 def since(snapshot: Snapshot, earlier: CatalogRecord) -> version_changes.Changes:
-    """The changes of this version from an earlier one, and the decisions affected now."""
+    """What has changed from an earlier version to this one, and the decisions that are suspended
+    now.
+    """
     suspended = carried_decisions(snapshot).wait
     doubts = (version_changes.Doubt(one, _suspended_cluster(snapshot, one)) for one in suspended)
     return _changes(snapshot, earlier, snapshot.catalog, doubts)
 
 
 def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> version_changes.Changes | None:
-    """The changes of storing ``catalog`` under ``name``; ``None`` for a new name.
+    """What would change if ``catalog`` were stored under ``name``; ``None`` for a new name.
 
-    The decisions are active ones that it would affect.
+    The decisions in it are the active ones that would be suspended.
     """
     newest = snapshot.newest.get(name.strip())
     if newest is None:
@@ -70,12 +72,12 @@ def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> version_changes.Ch
 
 
 def carried_decisions(snapshot: Snapshot) -> StandingDecisions:
-    """The state of the active decisions on this version."""
+    """What this version means for the active decisions."""
     return standing_decisions(snapshot.catalog, snapshot.log)
 
 
 def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingDecisions | None:
-    """The state of the active decisions if ``catalog`` were stored; ``None`` for a new name."""
+    """What storing ``catalog`` would mean for the active decisions; ``None`` for a new name."""
     newest = snapshot.newest.get(name.strip())
     return None if newest is None else _standing_then(snapshot, newest, catalog)
 
@@ -83,7 +85,7 @@ def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingD
 def _standing_then(
     snapshot: Snapshot, newest: CatalogRecord, catalog: Catalog
 ) -> StandingDecisions:
-    """The state of the decisions if ``catalog`` came after ``newest``."""
+    """What it would mean for the decisions if ``catalog`` came after ``newest``."""
     then = snapshot.work.snapshot(newest.id)
     renamed = _diff(newest.id, then.catalog, catalog).new_ids
     log = [under_new_ids(one, renamed) for one in then.log]
@@ -91,7 +93,7 @@ def _standing_then(
 
 
 def since_decision(snapshot: Snapshot, decision: Decision) -> tuple[ToolSince, ...]:
-    """The tools of a decision that have changed since it was made, with the changes."""
+    """The tools of a decision that have changed since the decision was made, with the changes."""
     catalog = snapshot.catalog
     return tuple(
         tool_since(_as_it_was(snapshot, member), catalog.by_id[tool_id])
@@ -100,15 +102,15 @@ def since_decision(snapshot: Snapshot, decision: Decision) -> tuple[ToolSince, .
 
 
 def waiting_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
-    """The suspended decisions behind a stale cluster: those that name two
-    or more of its members.
+    """The suspended decisions behind a stale cluster. Each of them names two or more members of the
+    cluster.
     """
     members, suspended = set(cluster.members), carried_decisions(snapshot).wait
     return tuple(one for one in suspended if len(members.intersection(one.ids)) > 1)
 
 
 def _as_it_was(snapshot: Snapshot, fingerprint: str) -> Tool | None:
-    """The stored tool of an earlier version with this fingerprint, if any."""
+    """The tool with this fingerprint in an earlier version, if there is one."""
     earlier = (snapshot.work.catalogs.open(version.id) for version in snapshot.earlier)
     tools = (_by_fingerprint(catalog).get(fingerprint) for catalog in earlier)
     return next(filter(None, tools), None)
@@ -120,7 +122,7 @@ def _by_fingerprint(catalog: Catalog) -> dict[str, Tool]:
 
 
 def _suspended_cluster(snapshot: Snapshot, decision: Decision) -> str | None:
-    """Id of the stale cluster with most of the decision's tools."""
+    """The id of the stale cluster that has most of the decision's tools."""
     try:
         clusters = snapshot.plan.clusters
     except JobError:
@@ -157,7 +159,7 @@ def _diff(old_id: int, old: Catalog, new: Catalog) -> version_changes.CatalogDif
 
 
 def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDecisions:
-    """The state of the active decisions on ``catalog``."""
+    """What ``catalog`` means for the active decisions in ``log``."""
     suspended = suspended_decisions(catalog, log)
     prints = {tool.fingerprint for tool in catalog.tools}
     in_force = [one for one in active(log) if one.action not in _NOTES]
@@ -174,7 +176,7 @@ def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDec
 
 
 def changed_members(catalog: Catalog, decision: Decision) -> tuple[tuple[str, str], ...]:
-    """Id and earlier fingerprint of changed members, in order."""
+    """The id and the earlier fingerprint of each member that has changed, in order."""
     tools = catalog.by_id
     return tuple(
         (tool_id, member)
@@ -184,7 +186,9 @@ def changed_members(catalog: Catalog, decision: Decision) -> tuple[tuple[str, st
 
 
 def tool_since(before: Tool | None, current: Tool) -> ToolSince:
-    """What has changed in a tool since ``before``; ``None`` if that is unknown."""
+    """What has changed in a tool since ``before``. If that is ``None``, the earlier version is
+    unknown.
+    """
     if before is None:
         return ToolSince(current.id, None)
     changes = field_changes(before, current)
@@ -196,7 +200,7 @@ def tool_since(before: Tool | None, current: Tool) -> ToolSince:
 
 
 def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[version_changes.TextChange]:
-    """The changed descriptions among the changes."""
+    """The descriptions that have changed, among the changes."""
     for change in changes:
         is_text = isinstance(change.old, str) and isinstance(change.new, str)
         if change.kind == "changed" and is_text and change.field.endswith("description"):
@@ -211,10 +215,10 @@ def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.
 
 
 def _is_made_again(catalog: Catalog, decision: Decision, later: Sequence[Decision]) -> bool:
-    """Whether its tools were decided on again in the same way.
+    """Whether later decisions have decided on the same tools in the same way.
 
-    If the decision links tools, this concerns all but one of them; otherwise each one that has
-    changed.
+    If the decision links tools, this must be so for all but one of them. Otherwise, it must be so
+    for each tool that has changed.
     """
     links = decision.action in LINKING
     kind = LINKING if links else (decision.action,)

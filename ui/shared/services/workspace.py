@@ -1,4 +1,4 @@
-"""Everything the screen can do, over one store."""
+"""Everything that the screen can do, over one store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """Everything the screen can do. Create one per process; close it at the end."""
+    """Everything that the screen can do. Create one workspace per process, and
+    close it at the end.
+    """
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self.settings = settings
@@ -42,28 +44,30 @@ class Workspace:
             self.catalogs,
             self.embedder,
             self.vectors,
-            # what another model of an endpoint embedded is not known as done
+            # a job whose vectors came from another model of the endpoint does not count as done
             f"{JOB_KIND} by {self.embedder.name}" if settings.embeddings_model else JOB_KIND,
         )
         self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
 
     @cached_property
     def endpoints(self) -> Endpoints:
-        """The endpoint to ask, if there is a model."""
+        """The endpoint to ask, if a model is set up."""
         from toolscope_core.llm.endpoints import Endpoints
 
         return Endpoints(self.settings, self.store)
 
     def snapshot(self, catalog_id: int) -> Snapshot:
-        """The current state of a catalog version. Raises ``StoreError`` for an unknown id."""
+        """The current state of a version of a catalog. Raises ``StoreError`` if
+        the id is unknown.
+        """
         return self._snapshot(
             lambda records: next((one for one in records if one.id == catalog_id), None)
         )
 
     def newest(self, *names: str) -> Snapshot:
-        """The current state of a catalog's newest version.
+        """The current state of the newest version of a catalog.
 
-        It is the first existing one of these names, or the first of all catalogs.
+        The catalog is the first of these ``names`` that exists, or else the first of all catalogs.
         """
 
         def chosen(records: tuple[CatalogRecord, ...]) -> CatalogRecord | None:
@@ -90,14 +94,14 @@ class Workspace:
         return current
 
     def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
-        """Store the catalog made from these files, and start its analysis."""
+        """Store the catalog made from these files, and start the analysis of it."""
         record = self.catalogs.add(name, self.catalogs.preview(sources, forced))
         if self.analyses.offline(record.id) is None:
             self.analyses.start(record.id)
         return record
 
     def add_example(self) -> CatalogRecord:
-        """Store the bundled example with its query set and profiles, unless it exists."""
+        """Store the bundled example with its query set and profiles, unless it exists already."""
         from toolscope_core.catalog.sources import load_paths
         from toolscope_core.decisions.decision_lines import read_decisions
         from toolscope_core.evaluation.query_sets import (
@@ -120,20 +124,20 @@ class Workspace:
         return record
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
-        """Add and analyse the bundled example, unless that is done."""
+        """Add and analyse the bundled example, unless this has been done already."""
         record = self.add_example()
         if self.analyses.offline(record.id) is None:
             self.analyses.wait(self.analyses.start(record.id), progress)
         return record
 
     def close(self) -> None:
-        """Stop the background thread and disconnect from the database."""
+        """Stop the background threads and disconnect from the database."""
         self.analyses.close()
         self.store.close()
 
 
 def _embedder_of(settings: Settings) -> Embedder:
-    # once a process, and never where an embedder is given
+    # only once per process, and not if an embedder is given
     from toolscope_core.llm.embedding import embedder_of
 
     return embedder_of(settings)

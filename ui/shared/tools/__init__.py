@@ -1,1 +1,1 @@
-"""Tools as several pages show them: drawer, selection, table."""
+"""Tools as several pages show them: the drawer, the selection and the table."""

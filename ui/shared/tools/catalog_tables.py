@@ -1,4 +1,4 @@
-"""A catalog's contents, row by row: tools, servers, findings, unread records."""
+"""What a catalog contains, row by row: tools, servers, findings and unread records."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -55,8 +55,9 @@ KINDS: Mapping[str, str] = {
 class ToolRow:
     """A tool in the table.
 
-    ``parameters`` is ``None`` if none are declared, ``tokens`` an estimate, ``findings`` such as
-    ``1 block, 2 warn``. ``operation`` is its declaration in an OpenAPI document, if in other words.
+    ``parameters`` is ``None`` if the tool declares no parameters. ``tokens`` is an estimate.
+    ``findings`` is a text such as ``1 block, 2 warn``. ``operation`` is the tool's declaration in
+    an OpenAPI document, if it uses other words than the tool.
     """
 
     name: str
@@ -71,7 +72,7 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class ServerRow:
-    """A server with the number of its tools and their estimated tokens."""
+    """A server, with the number of its tools and an estimate of their tokens."""
 
     name: str
     tools: int
@@ -80,7 +81,9 @@ class ServerRow:
 
 
 def tools(snapshot: Snapshot, find: str = "", server: str | None = None) -> tuple[ToolRow, ...]:
-    """Rows of the tools that contain every word of ``find``, of one server if given."""
+    """The rows of the tools that contain every word of ``find``. If a ``server`` is given, only its
+    tools.
+    """
     return matching(_rows(snapshot), find, server)
 
 
@@ -91,18 +94,18 @@ def _rows(snapshot: Snapshot) -> tuple[ToolRow, ...]:
 
 @kept()
 def servers(snapshot: Snapshot) -> tuple[ServerRow, ...]:
-    """Rows of the servers, largest first."""
+    """The rows of the servers, largest first."""
     return server_rows(snapshot.catalog, snapshot.tokens)
 
 
 def csv(snapshot: Snapshot) -> bytes:
-    """All tools as CSV, safe to open in a spreadsheet."""
+    """All tools as CSV that is safe to open in a spreadsheet."""
     tools = snapshot.catalog.tools
     return tools_csv([MergedTool(tool, (tool.id,)) for tool in tools])
 
 
 def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...]:
-    """A row for each tool, in id order; ``tokens`` by tool id."""
+    """A row for each tool, in the order of the ids. ``tokens`` are keyed by tool id."""
     counts: dict[str, Counter[str]] = {}
     for finding in catalog.findings:
         counts.setdefault(finding.tool_id, Counter())[finding.severity] += 1
@@ -122,7 +125,9 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
 
 
 def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[ToolRow, ...]:
-    """Rows that contain every word of ``find`` somewhere, of one server if given."""
+    """The rows that contain every word of ``find``, in any column. If a ``server`` is given, only
+    its rows.
+    """
     words = find.casefold().split()
     if not words and server is None:
         return tuple(rows)
@@ -135,7 +140,7 @@ def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[To
 
 
 def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow, ...]:
-    """A row for each named server, by number of tools, most first."""
+    """A row for each server that has a name, those with the most tools first."""
     counts = Counter(tool.server for tool in catalog.tools)
     cost: Counter[str] = Counter()
     for tool in catalog.tools:
@@ -150,12 +155,14 @@ def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow,
 
 
 def finding_kind(finding: Finding) -> str:
-    """The meaning of a finding's code, in words."""
+    """What the code of a finding means, in words."""
     return KINDS.get(finding.code, finding.code)
 
 
 def findings_by_kind(catalog: Catalog) -> dict[str, list[Finding]]:
-    """The findings by severity and kind, worst kind first, then most frequent."""
+    """The findings grouped by severity and kind. The worst severity comes first, then the most
+    frequent kind.
+    """
     kinds: dict[str, list[Finding]] = {}
     for one in worst_first(catalog.findings):
         kinds.setdefault(f"{one.severity}: {finding_kind(one)}", []).append(one)

@@ -1,4 +1,4 @@
-"""The choice of servers: their configuration, and a tick for each that may be started."""
+"""The choice of servers: their configuration, and a tick for each server that may be started."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +19,10 @@ from ui.shared.snapshot import Snapshot
 def configuration(
     before: live_servers.ServersRead | None, key: str, purpose: str = ""
 ) -> ClientConfiguration | None:
-    """The servers of the given file, text or address; otherwise those of the last reading.
+    """Draw the fields for a file, text or address. Returns the servers in it; without one, those of
+    the last reading.
 
-    ``key`` begins the keys of the widgets; ``purpose`` explains what the servers are for.
+    The keys of the widgets begin with ``key``. ``purpose`` says what the servers are for.
     """
     file = st.file_uploader(
         "Configuration of an MCP client: `mcpServers` of Claude or Cursor, `servers` of VS Code. "
@@ -53,7 +54,7 @@ def configuration(
 
 
 def is_allowed(snapshot: Snapshot) -> bool:
-    """Whether this visitor may start servers; otherwise says why not, or asks for the token."""
+    """Whether this visitor may start servers. If not, draws the reason or asks for the token."""
     if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
         st.info(reason, icon=":material/block:")
         return False
@@ -61,9 +62,10 @@ def is_allowed(snapshot: Snapshot) -> bool:
 
 
 def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers.TickedServers:
-    """The catalog's ``servers`` in the given configuration, each with a tick for its command.
+    """Draw the catalog's ``servers`` with their entries in the given configuration, each with a
+    tick for its command.
 
-    ``key`` begins the keys of the widgets.
+    The keys of the widgets begin with ``key``. Returns the ticked servers.
     """
     before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
     given = configuration(before, key)
@@ -81,7 +83,7 @@ def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers
             )
             if given is not None and entry is not None:
                 server = by_name[entry]
-                # a tick is for the command that was shown, not for one that comes in its place
+                # a tick applies only to the command that was shown, not to one that replaces it
                 if tick(server, given, f"{key}_tick_{digest(name, server.as_json())}", ""):
                     keys[name] = entry
     return live_servers.TickedServers(tuple(servers), given, keys)
@@ -90,16 +92,16 @@ def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers
 def tick(
     server: ServerDefinition, configuration: ClientConfiguration, key: str, others: str
 ) -> bool:
-    """One server without its secrets, and the ``others`` that it offered besides tools.
+    """Draw one server without its secrets, and the ``others`` that it offered besides tools.
 
-    Returns whether it is ticked.
+    Returns whether the server is ticked.
     """
     is_missing = server.needs_configuration and configuration.entries.get(server.name) is None
     off = " (disabled in its configuration)" if server.disabled else ""
     is_ticked = st.checkbox(
         f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=is_missing
     )
-    st.text(for_terminal(server.command_line or server.url))  # each character, line ends too
+    st.text(for_terminal(server.command_line or server.url))  # shows each character, even line ends
     about = [f"in the folder {server.cwd or Path.cwd()}"] if server.command else []
     about += [f"variables of the file {server.env_file}"] if server.env_file else []
     for kind, values in (("variable", server.variables), ("header", server.headers)):

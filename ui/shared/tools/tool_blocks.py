@@ -1,4 +1,4 @@
-"""Tools in blocks: by server, by a category field, or by cluster."""
+"""Tools in blocks: grouped by server, by a category field, or by cluster."""
 
 import re
 from collections import Counter
@@ -22,8 +22,8 @@ _LONGEST_VALUE = 120
 class ToolBlock:
     """Tools that belong together.
 
-    ``rows`` (int64) are those of the catalog; ``key`` stays the same when the catalog is opened
-    again.
+    ``rows`` (int64) are their rows in the catalog. ``key`` stays the same when the catalog is
+    opened again.
     """
 
     key: str
@@ -35,11 +35,12 @@ class ToolBlock:
 
 
 def groupings(catalog: Catalog) -> tuple[str, ...]:
-    """The possible groupings of tools: servers, category fields of records, clusters of the plan.
+    """The ways to group the tools: servers, category fields of the records, and clusters of the
+    plan.
 
-    Servers implied for less than half of the tools come last. A category field has a short text on
-    most tools, with at most half as many different values as tools; for paths such as
-    ``Science/Geology`` the first step counts if that helps.
+    If fewer than half of the tools have a server, servers come last. A category field has a short
+    text on most tools, and at most half as many different values as there are tools. For paths such
+    as ``Science/Geology``, only the first step counts if the whole paths have too many values.
     """
     owned = sum(bool(tool.owner) for tool in catalog.tools)
     others = (*sorted(_categories(catalog)), CLUSTERS)
@@ -49,7 +50,7 @@ def groupings(catalog: Catalog) -> tuple[str, ...]:
 
 
 def blocks_of(plan: MergePlan, field: str) -> tuple[ToolBlock, ...]:
-    """The blocks of a grouping, by key; tools without a value are in none."""
+    """The blocks of a grouping, sorted by key. A tool without a value is in no block."""
     tools = plan.catalog.tools
     if field == CLUSTERS:
         rows = {tool.id: row for row, tool in enumerate(tools)}
@@ -67,7 +68,9 @@ def blocks_of(plan: MergePlan, field: str) -> tuple[ToolBlock, ...]:
 
 
 def _categories(catalog: Catalog) -> dict[str, list[str]]:
-    """The category fields, each with its value for every tool, empty if it has none."""
+    """The category fields, each with its value for every tool. The value is empty if the tool has
+    none.
+    """
     filled = Counter(
         key
         for tool in catalog.tools

@@ -1,4 +1,4 @@
-"""The drawer: any tool in full, opened from every view by ``tool`` in the address."""
+"""The drawer, which shows any tool in full. Every view opens it by ``tool`` in the address."""
 
 import json
 from collections.abc import Sequence
@@ -33,8 +33,9 @@ _NEAR = 8
 class ToolView:
     """Everything known about a tool.
 
-    ``cluster`` is the one it is in or would join; ``decisions`` are the active ones on it, newest
-    first. Before the analysis is done there are neither cluster nor neighbours.
+    ``cluster`` is the cluster that the tool is in or would join. ``decisions`` are the active
+    decisions on the tool, newest first. Before the analysis is done, there is no cluster and there
+    are no neighbours.
     """
 
     tool: Tool
@@ -45,7 +46,7 @@ class ToolView:
 
 
 def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
-    """The tool in a link; ``None`` if the catalog has none."""
+    """The tool that a link names; ``None`` if the catalog does not have it."""
     tool_id = snapshot.named(key)
     if tool_id is None:
         return None
@@ -61,17 +62,17 @@ def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
 
 
 def is_open() -> bool:
-    """Whether the drawer is open; the page's keyboard shortcuts then do nothing."""
+    """Whether the drawer is open. The keyboard shortcuts of the page then do nothing."""
     return "tool" in st.query_params
 
 
 def _close() -> None:
-    """Close the drawer. Call it in a widget's callback."""
+    """Close the drawer. Call this in a widget's callback."""
     st.query_params.pop("tool", None)
 
 
 def drawer(snapshot: Snapshot) -> None:
-    """The drawer, if the address names a tool."""
+    """Draw the drawer if the address names a tool."""
     if not is_open():
         return
     view = tool_view(snapshot, st.query_params["tool"])

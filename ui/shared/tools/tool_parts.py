@@ -1,4 +1,6 @@
-"""Parts of a tool drawn in many places: the button to its drawer, its declaration, its calls."""
+"""What many places draw of a tool: the button that opens its drawer, its declaration, and its
+calls.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -17,19 +19,21 @@ from ui.shared.services import reshapes, toolsets, usage_evidence
 from ui.shared.snapshot import Snapshot
 
 SINGLE = "Single tools"
-"""The tab of the Documents page where any tool is edited, merged or not."""
+"""The tab of the Documents page in which any tool can be edited, merged or not."""
 LINE_SHOWN = 400
 CUT = "cut"
-"""Key in an address: the tools to be moved."""
+"""The key in an address for the tools to move."""
 
 
 def open_tool(tool_id: str) -> None:
-    """Open the drawer on a tool. Call it in a widget's callback."""
+    """Open the drawer on a tool. Call this in a widget's callback."""
     st.query_params["tool"] = tool_key(tool_id)
 
 
 def open_button(tool: Tool, place: str) -> None:
-    """A button that opens the drawer; ``place`` keeps the widget keys of several views apart."""
+    """Draw a button that opens the drawer. ``place`` keeps the widget keys of
+    several views apart.
+    """
     st.button(
         "Open", key=f"open_{place}_{tool_key(tool.id)}", type="tertiary",
         icon=":material/right_panel_open:", on_click=open_tool, args=(tool.id,),
@@ -38,7 +42,7 @@ def open_button(tool: Tool, place: str) -> None:
 
 
 def owner_badge(tool: Tool) -> None:
-    """What distinguishes a tool from others of its name."""
+    """Draw what distinguishes a tool from others with the same name."""
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     st.badge(owner, color="gray", icon=":material/dns:")
 
@@ -46,7 +50,7 @@ def owner_badge(tool: Tool) -> None:
 def open_tool_column(
     rows: Sequence[Row], tool_id: Callable[[Row], str], key: str, width: int
 ) -> Column[Row]:
-    """A column of buttons; each opens the tool of its row."""
+    """A column of buttons. Each button opens the tool of its row."""
     label = ":material/right_panel_open: Open"
     return data_tables.button_column(
         rows, label, lambda row: open_tool(tool_id(row)), key=key, width=width
@@ -54,14 +58,14 @@ def open_tool_column(
 
 
 def bullet(tool: Tool, limit: int = 300) -> str:
-    """A tool as a list item with the start of its description; safe in markdown."""
+    """A tool as a list item, with the beginning of its description. Safe in markdown."""
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     text = safe_text.untrusted(tool.description[:limit])
     return f"- **{safe_text.untrusted(tool.name)}** :gray[{owner}] {text}"
 
 
 def move_link(snapshot: Snapshot, ids: Sequence[str]) -> None:
-    """A link to Review, where these tools can be moved between clusters."""
+    """Draw a link to Review, where these tools can be moved between clusters."""
     home = reshapes.home(snapshot, ids)
     if home is None or len(ids) > reshapes.MOST_TOOLS:
         return
@@ -77,34 +81,36 @@ def move_link(snapshot: Snapshot, ids: Sequence[str]) -> None:
 
 
 def declared_line(tool: Tool) -> None:
-    """The tool's declaration in an OpenAPI document, if it says more than its name."""
+    """Draw the tool's declaration in an OpenAPI document, if it says more than the tool's name."""
     if line := operation_line(tool):
         st.caption(f"OpenAPI: {safe_text.untrusted(line)}")
 
 
 def usage_caption(snapshot: Snapshot, tool: Tool) -> None:
-    """How often the tool was called, if the catalog has logs."""
+    """Draw how often the tool was called, if the catalog has logs."""
     figures = usage_evidence.figures(snapshot)
     if figures.calls:
         st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
 
 
 def operation_line(tool: Tool) -> str:
-    """The tool's declaration in an OpenAPI document, in one line; empty if in the same words."""
+    """The tool's declaration in an OpenAPI document, on one line. Empty if it uses the same words
+    as the tool.
+    """
     return one_line(declared_as(tool))
 
 
 def one_line(text: str) -> str:
-    """The text on one line, cut if long."""
+    """The text on one line, cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LINE_SHOWN else f"{line[: LINE_SHOWN - 1]}…"
 
 
 def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
-    """A button that asks for the reason to leave tools out.
+    """Draw a button that asks for the reason and leaves the tools out.
 
-    For tools already left out: who did so, and an undo button. ``place`` keeps the widget keys of
-    several views apart.
+    For tools that are already left out, draw who left them out and a button to undo that. ``place``
+    keeps the widget keys of several views apart.
     """
     left_out = toolsets.left_out(snapshot)
     decisions = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
@@ -132,6 +138,6 @@ def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
 
 
 def _in_words(decision: Decision) -> str:
-    """Why tools are left out, and who decided; safe in markdown."""
+    """Why tools are left out, and who decided that. Safe in markdown."""
     reason = safe_text.untrusted(str(decision.detail.get("reason", "")))
     return f"Left out: {reason} :gray[({decision_trail.by_whom(decision)})]"

@@ -1,4 +1,4 @@
-"""The selection: tools chosen in any view, stored in the address, shown in every view."""
+"""The selection: tools chosen in any view, stored in the address, and shown in every view."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -12,17 +12,18 @@ from ui.shared.kept import kept_under
 from ui.shared.snapshot import Snapshot
 
 SELECTED, ONLY = "selections", "only_these"
-"""Session keys that no widget owns: for each catalog the key of its selection; whether the rest is
-hidden. In the address they are ``sel`` and ``only``.
+"""Session keys that no widget owns. ``SELECTED`` has the key of the selection for each catalog;
+``ONLY`` says whether all other tools are hidden. In the address, they are ``sel`` and ``only``.
 """
 
 MOST_IN_MEMORY = 16
 
 
 def keep(snapshot: Snapshot, ids: Iterable[str], source: str) -> Selection | None:
-    """Store those of these tools that the catalog has as a selection; ``None`` if it has none.
+    """Store these tools as a selection, without those that the catalog lacks. Returns ``None`` if
+    no tool is left.
 
-    ``source`` says in words where they were chosen, such as ``the map``.
+    ``source`` says where they were chosen, for example ``the map``.
     """
     tools = snapshot.catalog.by_id
     known_ids = [tool_id for tool_id in ids if tool_id in tools]
@@ -32,7 +33,7 @@ def keep(snapshot: Snapshot, ids: Iterable[str], source: str) -> Selection | Non
 
 
 def get(snapshot: Snapshot, key: str) -> Selection | None:
-    """The selection in a link; ``None`` if this catalog has none."""
+    """The selection that a link names; ``None`` if this catalog does not have it."""
 
     def read() -> Selection | None:
         return get_selection(snapshot.work.store, snapshot.id, key)
@@ -41,27 +42,30 @@ def get(snapshot: Snapshot, key: str) -> Selection | None:
 
 
 def selected(snapshot: Snapshot) -> Selection | None:
-    """The current selection in this catalog, if any."""
+    """The current selection in this catalog, if there is one."""
     key = st.session_state.get(SELECTED, {}).get(snapshot.id)
     return get(snapshot, key) if key else None
 
 
 def only(snapshot: Snapshot) -> bool:
-    """Whether views hide unselected tools instead of dimming them."""
+    """Whether views hide the tools that are not selected, instead of dimming them."""
     return bool(st.session_state.get(ONLY)) and selected(snapshot) is not None
 
 
 def select(snapshot: Snapshot, ids: Iterable[str], source: str) -> None:
-    """Select these tools in place of the current ones; none clears the selection.
+    """Select these tools instead of the current ones. Without tools, the selection is cleared.
 
-    ``source`` says where they were chosen, such as ``the map``. Call it in a widget's callback;
-    elsewhere ``st.rerun()`` must follow, since the views above are already drawn.
+    ``source`` says where they were chosen, for example ``the map``. Call this in a widget's
+    callback. Elsewhere, ``st.rerun()`` must follow, because the views above have already been
+    drawn.
     """
     _keep(snapshot, keep(snapshot, ids, source))
 
 
 def select_ticked(snapshot: Snapshot, row_ids: Sequence[str], key: str, source: str) -> None:
-    """Callback of a table with ticks: selected tools that are not in ``row_ids`` stay selected."""
+    """The callback of a table with ticks. Selected tools that are not among ``row_ids`` stay
+    selected.
+    """
     selection = selected(snapshot)
     rows = st.session_state[key]["selection"]["rows"]
     hidden = selection.tool_ids.difference(row_ids) if selection else ()
@@ -71,7 +75,7 @@ def select_ticked(snapshot: Snapshot, row_ids: Sequence[str], key: str, source: 
 def select_button(
     snapshot: Snapshot, ids: Sequence[str], source: str, key: str, label: str
 ) -> None:
-    """A button that selects these tools."""
+    """Draw a button that selects these tools."""
     st.button(
         label, key=key, icon=":material/select_all:", on_click=select,
         args=(snapshot, tuple(ids), source), help="Selects these tools in every view.",
@@ -81,7 +85,7 @@ def select_button(
 def server_column(
     snapshot: Snapshot, rows: Sequence[Row], server: Callable[[Row], str], key: str
 ) -> Column[Row]:
-    """A column of buttons; each selects the tools of its row's server."""
+    """A column of buttons. Each button selects the tools of the server in its row."""
 
     def pick(row: Row) -> None:
         tools, name = snapshot.catalog.tools, server(row)
@@ -92,9 +96,10 @@ def server_column(
 
 
 def restore(snapshot: Snapshot) -> None:
-    """Keep the selection in the address and in the session equal.
+    """Make the selection in the address and the one in the session the same.
 
-    A link sets it. A change of page drops it from the address, so it is written there again.
+    A link sets the selection. A change of page removes it from the address, so it is written there
+    again.
     """
     key = st.query_params.get("sel")
     linked = get(snapshot, key) if key else None
@@ -106,7 +111,7 @@ def restore(snapshot: Snapshot) -> None:
 
 
 def selection_panel(snapshot: Snapshot) -> None:
-    """The selection in the sidebar of every page, and its actions."""
+    """Draw the selection and its actions in the sidebar of every page."""
     selection = selected(snapshot)
     if selection is None:
         return
@@ -138,7 +143,7 @@ def selection_panel(snapshot: Snapshot) -> None:
 
 
 def show_only(only: bool) -> None:
-    """Have views hide unselected tools, or dim them."""
+    """Make the views hide the tools that are not selected, or dim them."""
     st.session_state[ONLY] = only
     _write_address("only", "1" if only else None)
 
@@ -153,7 +158,7 @@ def _keep(snapshot: Snapshot, selection: Selection | None) -> None:
 
 
 def _write_address(name: str, value: str | None) -> None:
-    """Write a parameter into the address if it changed; ``None`` removes it."""
+    """Write a parameter into the address if it has changed. ``None`` removes the parameter."""
     if value is None:
         st.query_params.pop(name, None)
     elif st.query_params.get(name) != value:
