@@ -10,11 +10,11 @@ from ui.shared import sign_in
 
 WORDMARK = Path(__file__).parent / "ui" / "wordmark.svg"
 STYLE = (
-    # The page begins below the menu bar and not as far again, and is as wide as the window.
+    # The page begins right below the menu bar, and is as wide as the window.
     "<style>[data-testid='stMainBlockContainer'] {padding: 3.75rem 2rem 2rem} "
     "[data-testid='stBottomBlockContainer'] {padding: .5rem 2rem} "
     "h1 {padding: 0 0 .6rem !important}"
-    # A long link, or a long row of choices, goes on in the next line and is not cut.
+    # A long link or a long row of choices continues on the next line instead of being cut.
     "[data-testid='stPageLink'] a span, [data-testid='stPageLink'] a p "
     "{white-space: normal !important; overflow: visible !important} "
     "[data-testid='stButtonGroup'] > div {flex-wrap: wrap; overflow: visible}"
@@ -22,7 +22,7 @@ STYLE = (
     ".st-key-price [data-testid='stColumn'] {min-width: 45%}}"
     ".st-key-price [data-testid='stMetricValue'] {font-size: 1.6rem} "
     ".st-key-price [data-testid='stMetricDelta'] * {white-space: normal}"
-    # What is said of a link stands under its words, and a link to this page looks like any other.
+    # The caption of a link is below the link's words. A link to this page looks like any other.
     ":is(.st-key-advised_servers, .st-key-worst_confusions) [data-testid='stCaptionContainer'] "
     "{padding-left: 1.9rem}"
     "[data-testid='stMainBlockContainer'] [data-testid='stPageLink-NavLink']:not(:hover) "
@@ -30,7 +30,7 @@ STYLE = (
     "[data-testid='stPageLink'] a {align-items: flex-start} "
     "[data-testid='stPageLink'] [data-testid='stIconMaterial'] {position: relative; top: .2rem}"
     "[class*='st-key-members_'] .stColumn {min-width: 190px}"
-    "[data-testid='stHtml'] {overflow-wrap: anywhere}"  # a long word stays in its frame
+    "[data-testid='stHtml'] {overflow-wrap: anywhere}"  # a long word stays in its box
     "@media (max-width: 1100px) {"  # a small screen, or a large one at 150 %
     "[data-testid='stSidebar'][style*='width: 300px'] {width: 210px !important} "
     "[data-testid='stMainBlockContainer'] {padding: 3.75rem 1rem 1rem} "
@@ -47,13 +47,13 @@ STYLE = (
 
 
 def draw_page() -> None:
-    """The page in the address with its frame; slow imports come last."""
-    # An icon of our own, or the browser fetches that of the page from a font server.
+    """Draw the page in the address with its frame. Slow imports come last."""
+    # With an icon of our own, the browser does not fetch the icon of the page from a font server.
     st.set_page_config(page_title="ToolScope", page_icon="🧰", layout="wide")
     st.logo(str(WORDMARK), size="large")
     st.html(STYLE)
-    # Off in config.toml, as Streamlit would list every file of pages/ until the first run ends;
-    # but what is off hides this menu too.
+    # This is off in config.toml, because Streamlit would list every file of pages/ until the first
+    # run ends. While it is off, this menu is hidden too.
     st.set_option("client.showSidebarNavigation", True)
     page = st.navigation(
         [
@@ -69,7 +69,7 @@ def draw_page() -> None:
     )
     st.set_option("client.showSidebarNavigation", False)
     starting = st.empty()
-    if "ui.shared.page_frame" not in sys.modules:  # first visit, not started by `python -m ui`
+    if "ui.shared.page_frame" not in sys.modules:  # first visit, and not by `python -m ui`
         starting.info(
             "ToolScope is starting. The first start takes a few seconds.", icon=":material/timer:"
         )
@@ -94,7 +94,7 @@ def draw_page() -> None:
 
 if __name__ == "__main__":  # a script that Streamlit runs for each page
     draw_page()
-else:  # a module: `streamlit run` finds this by its name, as uvicorn and `python -m ui` do
+else:  # a module: `streamlit run`, uvicorn and `python -m ui` look for this name
     from starlette.middleware import Middleware
 
     from ui.shared import request_guard

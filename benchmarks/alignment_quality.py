@@ -2,10 +2,10 @@
 
  python -m benchmarks.alignment_quality [--errors]
 
-It prints precision, recall and F1 of aligned parameter pairs, summed over pairs of tools, with a 95
-% interval of F1 over resampled pairs of tools. After the hand-made maps come those that a language
-model made for near pairs of six catalogs. ``--errors`` lists errors on the development halves; the
-test halves are only measured.
+It prints precision, recall and F1 of the aligned parameter pairs, summed over the pairs of tools.
+F1 has a 95 % interval over resampled pairs of tools. The hand-made maps come first, then the maps
+that a language model made for near pairs in six catalogs. ``--errors`` lists the errors on the
+development halves; the test halves are only measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,9 @@ NEAR = _DATA / "alignment_near.jsonl"
 CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp")
 _LIKELY = 0.85
 _ALIKE = 45.0
-"""The ratio of two names at which the fuzzy way takes them for one; best of 40…90 on dev."""
+"""From this ratio on, the fuzzy method takes two names for the same one. It was the best value from
+40 to 90 on the development halves.
+"""
 
 Aligned = frozenset[tuple[str, str]]
 Aligner = Callable[[Tool, Tool], Aligned]
@@ -37,7 +39,8 @@ Aligner = Callable[[Tool, Tool], Aligned]
 class GoldMap:
     """Two tools and their matching parameters, according to a person or a model.
 
-    ``chance`` is the judge's probability that the tools are one, 1 if that is labelled.
+    ``chance`` is the judge's probability that the tools are one. It is 1 if they are labelled as
+    one.
     """
 
     catalog: str
@@ -50,7 +53,7 @@ class GoldMap:
 
 
 def load_gold(path: Path = GOLD) -> tuple[GoldMap, ...]:
-    """The maps of a file with their tools from the benchmark data."""
+    """The maps in a file, with their tools from the benchmark data."""
     rows = measuring.json_rows(path)
     tools = {name: measuring.read_named(name).by_id for name in {row["catalog"] for row in rows}}
     return tuple(
@@ -77,7 +80,9 @@ def equal_names(left: Tool, right: Tool) -> Aligned:
 
 
 def fuzzy_names(left: Tool, right: Tool, alike: float = _ALIKE) -> Aligned:
-    """The assignment with the highest sum of name ratios, without ratios below ``alike``."""
+    """The assignment of names with the highest sum of ratios. Ratios below
+    ``alike`` are left out.
+    """
     a, b = ([p.name for p in tool.parameters] for tool in (left, right))
     scores = np.array([[ratio(x.casefold(), y.casefold()) for y in b] for x in a])
     rows, columns = linear_sum_assignment(scores, maximize=True)
@@ -87,7 +92,7 @@ def fuzzy_names(left: Tool, right: Tool, alike: float = _ALIKE) -> Aligned:
 
 
 def counts(maps: Sequence[GoldMap], aligner: Aligner) -> NDArray[np.int64]:
-    """Right, found and wanted pairs per map, of shape (n, 3)."""
+    """For each map, the number of right, found and wanted pairs, as shape (n, 3)."""
     alignments = [aligner(one.left, one.right) for one in maps]
     rows = [(len(f & m.args), len(f), len(m.args)) for f, m in zip(alignments, maps, strict=True)]
     return np.array(rows, dtype=np.int64).reshape(-1, 3)

@@ -1,10 +1,10 @@
-"""Whether the bundles of whole catalogs are byte for byte as committed.
+"""Whether the bundles of whole catalogs are byte for byte those that were committed.
 
  python -m benchmarks.bundle_hashes [--write] [--catalogs example bfcl]
 
-Refactoring does not change them. A commit that changes them on purpose writes the hashes again and
-says what changed. Similarities are floats, so another kind of processor may differ in the last
-digits.
+Refactoring does not change the bundles. A commit that changes them on purpose writes the hashes
+again and says what changed. Similarities are floats, so on another kind of processor their last
+digits may differ.
 """
 
 import hashlib
@@ -45,9 +45,10 @@ def main() -> None:
 
 
 def bundle_hashes(name: str) -> dict[str, dict[str, str]]:
-    """The hash of each file of a catalog's bundles, for each way of merging.
+    """The hash of each file in a catalog's bundles, for each way of merging.
 
-    ``manifest.json`` is left out: it names versions of packages, and the hashes of the others.
+    ``manifest.json`` is left out, because it has the versions of packages and the hashes of the
+    other files.
     """
     analysis = analysis_of(read_named(name))
     return {

@@ -1,10 +1,11 @@
-"""The time to read many servers at once, compared with the slowest alone.
+"""The time to read many servers at once, compared with the slowest of them alone.
 
  python -m benchmarks.connect_speed [--servers 24] [--seconds 1.0]
 
-Stub servers without the SDK (tests/mcp/servers/stub_server.py) that sleep before they answer, each
-a little longer than the one before, up to ``--seconds``; all are started at once, listed and ended.
-The time beyond the slowest is ours: starting processes, the protocol, stopping them.
+The servers are stubs without the SDK (tests/mcp/servers/stub_server.py). Each sleeps a little
+longer than the one before, up to ``--seconds``, and then answers. All are started at once, listed
+and ended. The time beyond that of the slowest server is ours: starting processes, the protocol, and
+stopping the processes.
 """
 
 import os
@@ -31,7 +32,7 @@ def main() -> None:
 
 
 def seconds_over_the_slowest(servers: int, seconds: float) -> float:
-    """The seconds that reading all of them takes beyond the sleep of the slowest."""
+    """How many seconds longer it takes to read all of them than the slowest of them sleeps."""
     stubs = configuration(
         **{f"s{at}": entry("slow", seconds * (at + 1) / servers) for at in range(servers)}
     )

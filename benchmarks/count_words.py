@@ -2,9 +2,10 @@
 
  python -m benchmarks.count_words
 
-Writes ``toolscope_core/wording/data/word_counts.json`` and, of the tokens only what they weigh,
-``toolscope_core/embedding/data/piece_weights.npy``; beside it ``server_centre.npy``, the mean of
-what the servers are about. Facts, no text of any tool.
+This writes ``toolscope_core/wording/data/word_counts.json`` and, for the tokens, only their weights
+in ``toolscope_core/embedding/data/piece_weights.npy``. Beside these weights it writes
+``server_centre.npy``, the mean of what the servers are about. The files have only these numbers,
+and no text of any tool.
 """
 
 import json
@@ -31,9 +32,11 @@ CATALOGS = (
     "bfcl-live",
 )
 MOST_WEIGHT, STEPS = 1e4, 25
-"""A token weighs as one of so many tools that says it, at most; steps of a weight of 1."""
+"""The most that a token can weigh: as much as a token in one of this many tools. Weights are stored
+in this many steps per unit.
+"""
 LEAST = 5
-"""Stems that fewer tools say are left out: they weigh as much as one that none says."""
+"""Stems in fewer tools than this are left out. They weigh as much as a stem that is in no tool."""
 
 
 def main() -> None:

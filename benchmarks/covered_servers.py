@@ -1,10 +1,11 @@
-"""The servers covered by others, according to readers and to the program.
+"""The servers that others cover, according to readers and to the program.
 
  python -m benchmarks.covered_servers
 
-``data/covered_servers.jsonl`` has every server of the eight groups of which one or two others serve
-four tools of five. A reader decided that from names, descriptions and schemas, without the
-program's results, and noted what is lost. *sure* leaves out doubtful ones.
+``data/covered_servers.jsonl`` has every server in the eight groups for which one or two other
+servers serve four tools out of five. A reader decided that from names, descriptions and schemas,
+without seeing the program's results, and noted what would be lost. *sure* leaves out the doubtful
+ones.
 """
 
 from pathlib import Path

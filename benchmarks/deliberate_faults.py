@@ -1,13 +1,15 @@
-"""Whether the tests detect a fault: one at a time, in a copy of the checkout.
+"""Whether the tests detect a fault. Faults are tried one at a time, in a copy of the checkout.
 
-A fault is a reversed operator, a dropped rule, an index off by one, a wrong key read, a text not
-escaped, or a transaction cut in two. A seeded draw takes them from all packages in turn. Each runs
-against its package's tests up to the first failure; survivors run against all tests.
+A fault is a reversed operator, a dropped rule, an index that is off by one, a wrong key, a text
+that is not escaped, or a transaction that is cut in two. They are drawn at random with a seed, from
+one package after the other. For each fault, the tests of the package run until the first failure.
+If none fails, all tests run.
 
  python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17]
  [--tests-of COMMIT] [--workers 2] [--list]
 
-``--tests-of`` takes the tests of another commit. Exit status 1 if more than two faults survive.
+``--tests-of`` takes the tests of another commit. The exit status is 1 if more than two faults are
+not detected.
 """
 
 import ast
@@ -29,7 +31,7 @@ from benchmarks.measuring import ROOT, parser_of, print_machine
 
 MOST_SURVIVORS = 2
 LONGEST_TEST = "120"
-"""Seconds after which an endless test counts as failed."""
+"""A test that runs longer than this many seconds counts as failed."""
 SOURCES = ("toolscope_core", "ui", "pages")
 OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -42,7 +44,7 @@ LEAVES = (ast.Return, ast.Continue, ast.Raise)
 LEAST_RULES = 3
 
 Change = tuple[ast.AST, ast.AST | list[ast.stmt]]
-"""A node and its replacement."""
+"""A node, and what replaces it."""
 Kind = Callable[[ast.AST], Iterator[Change]]
 
 
@@ -128,10 +130,10 @@ KINDS: tuple[Kind, ...] = (
 
 @dataclass(frozen=True)
 class Fault:
-    """A file of the checkout with one fault."""
+    """A file of the checkout with one fault in it."""
 
     kind: str
-    path: Path  # below the checkout
+    path: Path  # relative to the checkout
     line: int
     before: str
     after: str
@@ -142,7 +144,9 @@ class Fault:
         return package_of(self.path)
 
     def tests(self, checkout: Path) -> list[str]:
-        """The tests of its package: for one of the screen those that name it."""
+        """The tests of the file's package. For a package of the screen, these are the test files
+        that contain its name.
+        """
         core, _, name = self.package.partition("/")
         if core == "toolscope_core":
             return [f"tests/{name or 'cli'}"]
@@ -171,7 +175,7 @@ def faults_of(path: Path) -> Iterator[Fault]:
 
 
 def _inside(text: ast.JoinedStr, kind: Kind) -> Iterator[Change]:
-    """Changes of an f-string as a whole, since places inside it are unknown."""
+    """Changes to a whole f-string, because the positions inside it are unknown."""
     for part in ast.walk(text):
         for old, new in kind(part):
             new_text = copy.deepcopy(text, {id(old): old})
@@ -179,7 +183,7 @@ def _inside(text: ast.JoinedStr, kind: Kind) -> Iterator[Change]:
 
 
 def _outside_texts(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and everything below it, except inside f-strings."""
+    """The node and everything below it, except what is inside f-strings."""
     yield node
     if not isinstance(node, ast.JoinedStr):
         for child in ast.iter_child_nodes(node):
@@ -187,7 +191,7 @@ def _outside_texts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 class _Replaced(ast.NodeTransformer):
-    """A tree with one node replaced."""
+    """Replaces one node in a tree."""
 
     def __init__(self, old: ast.AST, new: ast.AST | list[ast.stmt]) -> None:
         self._old, self._new = old, new
@@ -215,8 +219,8 @@ def _fault(
 
 
 def draw_faults(count: int, seed: int) -> list[Fault]:
-    """So many faults: one package after the other, each with a random kind and a random fault of
-    it.
+    """Draw ``count`` faults, from one package after the other. For each, a kind is drawn, then a
+    fault of that kind.
     """
     random = Random(seed)
     files = subprocess.check_output(["git", "ls-files", *SOURCES], cwd=ROOT, text=True).split()
@@ -232,7 +236,7 @@ def draw_faults(count: int, seed: int) -> list[Fault]:
 
 
 def copied(folder: Path, tests_of: str | None) -> None:
-    """The checkout in ``folder``, with the tests of a commit if one is named."""
+    """Copy the checkout into ``folder``. If ``tests_of`` names a commit, its tests are used."""
     for name in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0"):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -245,7 +249,7 @@ def copied(folder: Path, tests_of: str | None) -> None:
 
 
 def first_failure(folder: Path, workers: int, tests: list[str]) -> str | None:
-    """The first test that fails, or None."""
+    """The first test that fails, or ``None``."""
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "pytest", "-x", f"-n{workers}", "--timeout", LONGEST_TEST]
     options = [*command, "-p", "no:cacheprovider", "--no-header", "-rfE", *tests]

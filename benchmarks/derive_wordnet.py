@@ -2,12 +2,12 @@
 
  python -m benchmarks.derive_wordnet
 
-It keeps single words in their four most common senses, in lower case: which words share a sense,
-which sense is above which and its name, and which words are opposites. Words that share the most
-common sense of both are synonyms if their vectors by the embedding model are close. 176 such pairs
-from names of about 15,000 tools were checked by eye: tools with both words of a more distant pair
-(project and task, force and pressure, book and word) mean different things. Equal input gives equal
-bytes.
+Only single words in lower case are kept, with their four most common senses. The tables say which
+words share a sense, which sense is above which and what it is called, and which words are
+opposites. Two words are synonyms if they share the most common sense of both and their vectors from
+the embedding model are close. 176 such pairs from the names of about 15,000 tools were checked by
+eye. Tools whose names have the two words of a more distant pair (project and task, force and
+pressure, book and word) mean different things. The same input gives the same bytes.
 """
 
 import gzip
@@ -45,11 +45,11 @@ def main() -> None:
 
 
 def tables(synsets: list[dict[str, Any]], opposites: list[list[str]]) -> dict[str, Any]:
-    """The tables of the word lists.
+    """The tables for the word lists.
 
     ``words``: the senses of each word, most common first, as sense × 8 + rank. ``synonyms``: the
-    groups of each word that has some. ``above``: the next more general sense of each, or −1.
-    ``names``: the name of each sense with others below it. ``opposites``: pairs of words.
+    groups of each word that is in one. ``above``: the next more general sense of each sense, or −1.
+    ``names``: the name of each sense that has others below it. ``opposites``: pairs of words.
     """
     above = {one["id"]: next(iter(one["hypernyms"]), None) for one in synsets}
     senses: dict[str, list[tuple[int, str]]] = {}
@@ -89,7 +89,9 @@ def tables(synsets: list[dict[str, Any]], opposites: list[list[str]]) -> dict[st
 
 
 def _synonyms(senses: Mapping[str, Sequence[tuple[int, str]]]) -> dict[str, list[int]]:
-    """The numbers of each word's groups: words of one sense, joined if their vectors are close."""
+    """The numbers of the groups that each word is in. A group has words with one sense, joined if
+    their vectors are close.
+    """
     words_of: dict[str, list[str]] = {}
     for word, word_senses in sorted(senses.items()):
         for sense in {sense for rank, sense in word_senses if rank == 1}:

@@ -1,11 +1,11 @@
-"""How fast the default encoder is compared with sentence-transformers in float32.
+"""How fast the default encoder is, compared with sentence-transformers in float32.
 
  python -m benchmarks.encoder_speed [--rounds 3] [--texts 600] [--threads 2]
 
-Short texts are those of merges, long ones those of searches, of LiveMCPBench and Docker MCP; both
-encoders run in turn. Torch batches 64 texts, padded, as it comes. A weaker processor can be
-simulated by a copy of ONNX Runtime with patched processor tests, and ``ATEN_CPU_CAPABILITY=avx2
-ONEDNN_MAX_CPU_ISA=AVX2`` for torch (docs/decisions/030).
+The texts are from LiveMCPBench and Docker MCP: short ones as in merges, and long ones as in
+searches. The two encoders take turns. Torch is used as it comes, with padded batches of 64 texts.
+To simulate a weaker processor, use a copy of ONNX Runtime with patched processor tests, and for
+torch ``ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2`` (docs/decisions/030).
 """
 
 import time

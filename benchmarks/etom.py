@@ -1,9 +1,10 @@
-"""How well requests of ETOM find their tools and servers: 2,375 tools of 491 real servers.
+"""How well the requests of ETOM find their tools and servers: 2,375 tools of 491 real servers.
 
     python -m benchmarks.etom [--levels 1 2] [--requests N]
 
-A request of level 1 names its platform and has one tool; one of level 2 has any of a set. Requests
-are split by rule. Recall with 95 % bootstrap intervals over requests, of tools and of servers.
+A request of level 1 names its platform and needs one tool. A request of level 2 needs any one of a
+set of tools. Requests are split by rule. The benchmark prints the recall of tools and of servers,
+with 95 % bootstrap intervals over requests.
 """
 
 import json
@@ -35,7 +36,7 @@ def etom_tools() -> Path:
 
 
 def etom_requests(catalog: Catalog, levels: Sequence[int]) -> list[Query]:
-    """The requests of some levels, whose gold tools are all alternatives up to level 2."""
+    """The requests of these levels. Up to level 2, the gold tools of a request are alternatives."""
     ids = {(tool.server, tool.name): tool.id for tool in catalog.tools}
     queries = []
     for row in json_rows(data_folder("etom") / "requests.jsonl"):
@@ -49,7 +50,7 @@ def etom_requests(catalog: Catalog, levels: Sequence[int]) -> list[Query]:
 
 
 def etom_equal_sets(catalog: Catalog) -> list[list[str]]:
-    """The ids of each set of tools that a model called equal."""
+    """The ids in each set of tools that a model called equal."""
     ids = {(tool.server, tool.name): tool.id for tool in catalog.tools}
     sets: list[JsonObject] = json.loads(
         (data_folder("etom") / "equal_sets.json").read_text("utf-8")

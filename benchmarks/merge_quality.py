@@ -1,16 +1,16 @@
-"""The results of a merge on each catalog: tools and tokens saved, labels and gold calls kept, time.
+"""What a merge does to each catalog: tools and tokens saved, labels and gold calls kept, time.
 
  python -m benchmarks.merge_quality [--catalogs bfcl seal-tools github.com] [--drop-ins]
 
-*pairs*: labelled pairs in one cluster, how many of them are labelled *merge*, and which share of
-the labelled merges that is. *calls*: gold calls to merged tools that α maps without loss to calls
-as valid as before, and back. Of *all* without gateway tools only what is exported counts. Labelled
-catalogs are judged by weights that never saw their labels (thresholds did), the others by the
-shipped judge.
+*pairs*: how many labelled pairs are in one cluster, how many of these are labelled *merge*, and
+which share of all pairs labelled *merge* that is. *calls*: gold calls to merged tools that α maps
+without loss and back, to calls that are as valid as before. For *all* without gateway tools, only
+what is exported counts. Labelled catalogs are judged with weights that never saw their labels (the
+thresholds did), the others by the shipped judge.
 
 ``--drop-ins`` lists every drop-in that is accepted without a person or waits for one, with both
-tools. It is right if the kept tool serves every caller of the other, with unchanged words and
-schema (``serves`` of the labels); unlabelled ones are for a reader.
+tools. A drop-in is right if the kept tool, with its words and schema unchanged, serves every caller
+of the other (``serves`` in the labels). Drop-ins without a label are for a person to judge.
 """
 
 import time
@@ -42,7 +42,7 @@ RELATIONS = Path(__file__).with_name("data") / "relations"
 MARKS = {True: "right", False: "WRONG", None: "?"}
 
 Labels = Mapping[frozenset[str], str]
-"""Two ids → the id that serves the other's callers, *both* or *none*."""
+"""For two ids, the id of the tool that serves the other's callers, or *both* or *none*."""
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def report(name: str, labelled: Mapping[str, LabelledCatalog]) -> dict[str, MergePlan]:
-    """Print the figures of a catalog; returns its plan for each way."""
+    """Print the figures for a catalog. Returns its plan for each way of merging."""
     start = time.perf_counter()
     analysis = judged_unseen(
         measuring.analysis_of(measuring.read_named(name)), name, list(labelled.values())
@@ -77,7 +77,7 @@ def report(name: str, labelled: Mapping[str, LabelledCatalog]) -> dict[str, Merg
     costs, plans = Costs(), {}
     before = sum(costs.of(tool, PROMPT_FORMATS[0]) for tool in analysis.catalog.tools)
     for way, config in WAYS.items():
-        fresh = analysis.without_cache()  # or the first way would pay for all
+        fresh = analysis.without_cache()  # otherwise, the first way would pay for all of them
         start = time.perf_counter()
         plan = plans[way] = plan_merge(fresh, (), config)
         seconds = time.perf_counter() - start
@@ -112,10 +112,10 @@ def calls_kept(
     after: Mapping[str, Tool],
     maps: Mapping[str, ArgumentMap],
 ) -> list[bool]:
-    """For each gold call to a merged tool, whether it is kept.
+    """For each gold call to a merged tool, whether the call is kept.
 
-    It is mapped without loss, is as valid as before and maps back unchanged. ``before`` and
-    ``after`` are tools by id.
+    A call is kept if it is mapped without loss, is as valid as before, and is mapped back
+    unchanged. ``before`` and ``after`` are the tools, by id.
     """
     return [
         _is_kept(call, before[call.tool], after[maps[call.tool].to], maps[call.tool])
@@ -134,7 +134,7 @@ def _is_kept(call: GoldCall, old: Tool, new: Tool, alpha: ArgumentMap) -> bool:
 
 
 def read_labels(name: str) -> Labels:
-    """Which tool serves which, for the labelled pairs of a catalog."""
+    """For the labelled pairs of a catalog, which tool serves which."""
     files = [folder / f"{name}.jsonl" for folder in (measuring.data_folder("relations"), RELATIONS)]
     rows = [row for file in (*files, measuring.APP_FOLDER / f"{name}.labels.jsonl") if file.exists()
             for row in measuring.json_rows(file)]  # fmt: skip
@@ -165,7 +165,7 @@ def print_drop_ins(plan: MergePlan, labels: Labels) -> None:
 
 
 def is_right(goes: Tool, stays: Tool, labels: Labels) -> bool | None:
-    """Whether the drop-in is right; ``None`` if nobody labelled it."""
+    """Whether the drop-in is right; ``None`` if nobody has labelled it."""
     if goes.content_hash == stays.content_hash:
         return True
     serves = labels.get(frozenset((goes.id, stays.id)))

@@ -1,15 +1,18 @@
-"""The prompts of a run that judges with a model, written to a folder, and answered from there.
+"""Write the prompts of a run that judges with a model to a folder, and take the answers from there.
 
  python -m benchmarks.model_reading write FOLDER --catalog PATH [--labels FILE]
  python -m benchmarks.model_reading read FOLDER
 
-``verdicts.md``, ``groups.md`` and ``families.md`` say what is asked and how an answer is given;
-``verdicts-001.md`` and so on are the prompts, in rounds: audits, and pairs that a family lacks, are
-known only from answers. Answers are rows of any ``*.json`` or ``*.jsonl`` in the folder. ``read``
-treats them as a model's, writes follow-up prompts, and once nothing waits, prints the table and
-``proposed.md``. Labels: those of a group of servers, whose judge then never saw them, or a file of
-rows as in ``relations/``; confidence 2 or 3 counts. *Right*: of one job and on one card.
-``data/readings`` has readers' answers, by catalog; copy them into the folder to use them again.
+``verdicts.md``, ``groups.md`` and ``families.md`` say what is asked and how to answer.
+``verdicts-001.md`` and so on are the prompts. They come in rounds, because audits, and the pairs
+that a family lacks, are known only from answers. Answers are rows in any ``*.json`` or ``*.jsonl``
+file in the folder. ``read`` treats them as a model's answers and writes the prompts that follow.
+Once no prompt waits, it prints the table and writes ``proposed.md``.
+
+The labels are those of a group of servers (the judge then never saw them), or a file with rows as
+in ``relations/``. Labels with confidence 2 or 3 count. *Right* pairs are one job and on one card.
+``data/readings`` has the answers of readers, for each catalog. To use them again, copy them into
+the folder.
 """
 
 import json
@@ -37,7 +40,7 @@ from toolscope_core.model.protocols import Answer, Call, ChatReply, ChatRequest
 from toolscope_core.model.tool import JsonObject
 
 BATCH = 25
-"""Questions of one prompt: as many as a reader takes at a time."""
+"""The number of questions in a prompt, about as many as a reader takes at a time."""
 RUN = "run.json"
 PROPOSED = "proposed.md"
 WAITS = "it waits for its answers"
@@ -57,8 +60,8 @@ letters and digits in front of it; tools are named by their tokens, `t1` and so 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The subject of a reading: a catalog file, its labels (empty: none), and the questions per
-    prompt.
+    """What a reading is about: a catalog file, its labels (empty if there are none), and the number
+    of questions in a prompt.
     """
 
     catalog: str
@@ -72,7 +75,7 @@ class Reading:
 
 
 class FolderModel:
-    """A model whose answers are files in a folder; a request without answers becomes a prompt
+    """A model whose answers are files in a folder. A request without answers becomes a prompt
     there.
     """
 
@@ -86,7 +89,9 @@ class FolderModel:
         self._prompts = {path.read_text("utf-8"): path for path in folder.glob("*-[0-9]*.md")}
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """The rows that answer a request's questions; not final if one is missing."""
+        """The rows that answer the questions of a request. If one is missing, the reply is not
+        final.
+        """
         questions = _row_schema(request)["properties"]["question"]["enum"]
         unanswered = [question for question in questions if question not in self._rows]
         if not unanswered:
@@ -95,7 +100,9 @@ class FolderModel:
         return ChatReply(None, reason=WAITS, final=False)
 
     def _prompt(self, request: ChatRequest) -> Path:
-        """The file of a prompt; it is written with instructions if it does not exist."""
+        """The file of a prompt. If it does not exist, it is written, together with the
+        instructions.
+        """
         text = f"{request.user}\n"
         if text not in self._prompts:
             names = [path.name for path in self._prompts.values()]
@@ -144,7 +151,7 @@ def main() -> None:
 
 
 def print_reading(folder: Path) -> None:
-    """Print the open prompts, or the results once all are answered."""
+    """Print the open prompts or, if all are answered, the results."""
     reading = Reading(**json.loads((folder / RUN).read_text("utf-8")))
     analysis = _analysed(reading)
     model, ledger = FolderModel(folder), MemoryAnswers()
@@ -162,8 +169,10 @@ def print_reading(folder: Path) -> None:
 def ask(
     analysis: Analysis, model: FolderModel, ledger: MemoryAnswers, config: QuestionConfig
 ) -> ModelVerdicts:
-    """The model's verdicts as far as its answers go, through the program's own requests."""
-    patience = Patience(failures=len(analysis.catalog.tools) ** 2)  # every prompt may wait
+    """The model's verdicts, as far as it has answered. They come from the
+    program's own requests.
+    """
+    patience = Patience(failures=len(analysis.catalog.tools) ** 2)  # all prompts may wait
     terms = Terms("reading", concurrency=1, patience=patience)
     return ask_for_verdicts(analysis, Constraints(), ModelRequests(model, ledger, terms), config)
 
@@ -171,7 +180,7 @@ def ask(
 def report(
     folder: Path, reading: Reading, analysis: Analysis, model_verdicts: ModelVerdicts
 ) -> None:
-    """Print the table of the offline judge and the model, and write the proposals."""
+    """Print the table for the offline judge and the model, and write the proposals."""
     print(f"{reading.name}: {len(analysis.catalog.tools)} tools, {len(analysis.scores)} candidates")
     for usage in model_verdicts.costs:
         print(f"{usage.task}: {usage.questions} questions, {usage.calls} calls")
@@ -240,9 +249,10 @@ def _labels(reading: Reading) -> Iterator[JsonObject]:
 
 
 def _answer_rows(folder: Path) -> Iterator[tuple[str, JsonObject]]:
-    """All answers in a folder by question: one per line, in a list, or in ``answers``.
+    """All answers in a folder, with their questions. A file has one per line, a list, or a list
+    under ``answers``.
 
-    Rows without a question are somebody's own notes.
+    Rows without a question are notes that somebody made.
     """
     for path in sorted((*folder.glob("*.json"), *folder.glob("*.jsonl"))):
         if path.name == RUN:
@@ -269,7 +279,7 @@ def _row_schema(request: ChatRequest) -> JsonObject:
 
 
 def _stated(request: ChatRequest) -> str:
-    """The schema of one answer, independent of the request's questions and tools."""
+    """The schema of one answer, without the questions and tools of this request."""
     row: Any = json.loads(json.dumps(_row_schema(request)))
     del row["properties"]["question"]["enum"]
     if "groups" in row["properties"]:

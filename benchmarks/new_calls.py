@@ -1,17 +1,20 @@
-"""Whether a call written from a merged tool alone arrives with the intended meaning.
+"""Whether a call written only from a merged tool arrives with the intended meaning.
 
  python -m benchmarks.new_calls [--catalogs docker-mcp google] [--read 50]
 
-For each member of a gateway tool a call is written from the merged schema: each argument, except
-those described as another member's, gets a marker of its meaning. Mapped back, a marker *arrives*
-if the member's own argument means the same. The meaning is the member's own where the text gives
-it, or the argument bears its name; otherwise that of the member whose name and words it has, and
-the share of such that mean the same is that of the labelled pairs (two readers, blind,
-``data/argument_pairs.jsonl``) in the same stratum: equal names, a sure match, a guess.
+For each member of a gateway tool, a call is written from the merged schema: each argument, except
+those described as another member's, gets a marker for its meaning. The call is then mapped back. A
+marker *arrives* if the member's own argument means the same.
 
-*refused*: values that the merged schema allows and the member's own schema does not, if the refusal
-would name an argument that the agent never saw. *unsaid*: an argument that the member needs, or
-does not have, although the merged schema does not say so. ``--read`` prints calls for a reader.
+The meaning is the member's own if the text says so or if the argument has its name. Otherwise, it
+is the meaning of the member whose name and words the argument has. For such arguments, the share
+that mean the same is taken from labelled pairs in the same stratum: equal names, a sure match, or a
+guess. (Two readers labelled them blind, in ``data/argument_pairs.jsonl``.)
+
+*refused* counts values that the merged schema allows but the member's own schema does not, if the
+refusal would name an argument that the agent never saw. *unsaid* counts arguments that the member
+needs or does not have, although the merged schema does not say so. ``--read`` prints calls for a
+person to read.
 """
 
 import random
@@ -46,10 +49,10 @@ OF_TYPES = {"string": "x", "integer": 3, "number": 1.5, "boolean": True, "array"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An argument of a member and the merged argument that leads to it.
+    """An argument of a member, and the merged argument that leads to it.
 
-    ``owner`` and ``owned`` are another member's argument whose name and words the merged one has.
-    ``refused`` is a value that only the merged one accepts.
+    ``owner`` and ``owned`` are the member and the argument whose name and words the merged argument
+    has. ``refused`` is a value that only the merged argument accepts.
     """
 
     catalog: str
@@ -119,7 +122,7 @@ def as_tool(cluster: Cluster) -> Tool:
 
 
 def cells_of(catalog: str, cluster: Cluster, tools: Sequence[Tool]) -> Iterator[Cell]:
-    """Each argument of each member with its merged argument."""
+    """Each argument of each member, with its merged argument."""
     schema = cluster.document.schema or {}
     ordered = sorted(
         zip(tools, cluster.arguments, strict=True), key=lambda one: one[0].id != cluster.canonical
@@ -147,7 +150,9 @@ def says(text: str, own: Parameter, selector: str, alpha: ArgumentMap) -> bool:
 
 
 def named_in(text: str, selector: str, alpha: ArgumentMap) -> bool:
-    """Whether a sentence of the text is about the member, by its selector value."""
+    """Whether a sentence in the text begins with the member's selector value, and so is about the
+    member.
+    """
     value = re.escape(str(alpha.constants.get(selector, "")))
     return re.search(rf"(?:^|[=.,;] ){value}(?:, [^:;]*)?: ", text) is not None
 
@@ -164,9 +169,9 @@ def parameter_of(tool: Tool, name: str) -> Parameter:
 def refused_value(
     cluster: Cluster, alpha: ArgumentMap, tool: Tool, own: Parameter, merged: str
 ) -> object:
-    """A value that the merged schema accepts for this member and its own does not.
+    """A value that the merged schema accepts for this member, but the member's own schema does not.
 
-    ``None`` if the description states the restriction, or all values are accepted.
+    ``None`` if the description states the restriction, or if all values are accepted.
     """
     schema = (cluster.document.schema or {})["properties"][merged]
     if named_in(str(schema.get("description", "")), cluster.selector, alpha):
@@ -181,7 +186,7 @@ def refused_value(
 
 
 def values_of(schema: JsonObject) -> list[object]:
-    """Example values of a schema: the listed ones, or one of each type."""
+    """Example values for a schema: the listed values, or one value of each type."""
     options = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
     if options:
         return [value for one in options if isinstance(one, dict) for value in values_of(one)]
@@ -193,7 +198,7 @@ def values_of(schema: JsonObject) -> list[object]:
 
 
 def unsaid_of(cluster: Cluster, tools: Sequence[Tool]) -> Counter[str]:
-    """How often the merged schema does not say what a member needs or lacks."""
+    """How often the merged schema fails to say what a member needs or does not have."""
     schema = cluster.document.schema or {}
     counts: Counter[str] = Counter()
     for tool, alpha in zip(tools, cluster.arguments, strict=True):
@@ -228,9 +233,10 @@ def is_required(text: str, value: str) -> bool:
 
 
 def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]) -> None:
-    """Print the share of markers that arrive, by stratum, and the fate of pairs labelled *same*.
+    """Print the share of markers that arrive, for each stratum, and what became of pairs labelled
+    *same*.
 
-    Intervals are over resampled labels; strata without a label are left out of the share.
+    Intervals are over resampled labels. Strata without a label are left out of the share.
     """
     labels = {pair_of(row): row for row in measuring.json_rows(LABELS)}
     counts = Counter(cell.stratum for cell in cells)
@@ -273,7 +279,7 @@ def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]
 
 
 def joined_pairs(cluster: Cluster) -> Iterator[frozenset[tuple[str, str]]]:
-    """The pairs of arguments replaced by one merged argument."""
+    """The pairs of arguments that one merged argument replaces."""
     sources: dict[str, list[tuple[str, str]]] = {}
     for alpha in cluster.arguments:
         for move in alpha.moves:

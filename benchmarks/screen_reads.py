@@ -1,11 +1,12 @@
-"""A page's use of the store: read transactions, processor time, and a server compared with a file.
+"""How a page uses the store: read transactions, processor time, and a server against a file.
 
  python -m benchmarks.screen_reads [--catalogs eight example livemcpbench] [--accepts 12]
  [--beside CHECKOUT] [--postgres URL]
 
-Pages run as Streamlit runs them, without a browser. A *redraw* is the run of Review after one
-*Accept*; a *first visit* is a page that a new session opens. ``--beside`` measures another
-checkout's pages alternately with these; ``--postgres`` measures a database of that server too.
+Pages run as Streamlit runs them, but without a browser. A *redraw* is the run of Review after one
+*Accept*. A *first visit* is the run of a page that a new session opens. ``--beside`` also measures
+the pages of another checkout, in turn with these. ``--postgres`` also measures a database on that
+server.
 """
 
 import json
@@ -37,13 +38,13 @@ PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 FIRST = "catalog"
 PATIENCE = 600
 ROUNDS = 3
-"""How often two checkouts, or two stores, alternate."""
+"""How often two checkouts, or two stores, take turns."""
 EIGHT = 8
 
 
 @contextmanager
 def counted_reads() -> Iterator[Counter[str]]:
-    """Counts reads of the store while this is open."""
+    """Count the reads of the store while this is open."""
     reads, read_rows = Counter[str](), Store.read
 
     def counting(store: Store) -> Any:
@@ -56,7 +57,9 @@ def counted_reads() -> Iterator[Counter[str]]:
 
 
 def catalog_of(name: str) -> Catalog:
-    """A catalog of the benchmark data, the example, or *eight* of its overlapping tools."""
+    """A catalog in the benchmark data, the example, or *eight* overlapping tools
+    from the example.
+    """
     if name not in ("eight", "example"):
         return read_named(name)
     example = read_file(APP.parent / "examples" / "catalog.json")
@@ -70,7 +73,7 @@ def catalog_of(name: str) -> Catalog:
 
 
 def open_page(page: str, catalog: str) -> AppTest:
-    """A page of a catalog in a new session."""
+    """Open a page of a catalog in a new session."""
     app = AppTest.from_file(str(APP), default_timeout=PATIENCE)
     app.query_params["catalog"] = catalog
     app.run()
@@ -78,7 +81,9 @@ def open_page(page: str, catalog: str) -> AppTest:
 
 
 def redraws(accepts: int, catalog: str) -> Iterator[tuple[int, float, float]]:
-    """Reads, processor seconds and seconds of Review after each of so many decisions."""
+    """The reads, processor seconds and seconds that Review takes after each of ``accepts``
+    decisions.
+    """
     app = open_page("review", catalog)
     for _ in range(accepts):
         buttons = [one for one in app.button if (one.key or "").startswith("accept_")]
@@ -94,7 +99,7 @@ def redraws(accepts: int, catalog: str) -> Iterator[tuple[int, float, float]]:
 
 
 def measure_catalog(name: str, url: str, accepts: int) -> dict[str, Any]:
-    """The figures of one catalog in an empty store at ``url``."""
+    """The figures for one catalog in an empty store at ``url``."""
     with tempfile.TemporaryDirectory() as folder:
         url = url or f"sqlite:///{folder}/store.db"
         work = Workspace(replace(read_environment(), store_url=url, cache_dir=Path(folder)))
@@ -104,7 +109,7 @@ def measure_catalog(name: str, url: str, accepts: int) -> dict[str, Any]:
         work.analyses.wait(work.analyses.start(record.id))
         visits = {}
         for page in PAGES:
-            open_page(page, catalog)  # what is worked out once, and modules
+            open_page(page, catalog)  # for modules, and values that are computed only once
             with counted_reads() as reads:
                 open_page(page, catalog)
             visits[page] = reads["all"]
@@ -120,7 +125,7 @@ def measure_catalog(name: str, url: str, accepts: int) -> dict[str, Any]:
 
 
 def in_process(checkout: Path, name: str, accepts: int, url: str = "") -> dict[str, Any]:
-    """The figures of a checkout, in its own process."""
+    """The figures for a checkout, measured in a process of its own."""
     options = ["--catalogs", name, "--accepts", str(accepts), "--json", "--store", url]
     environment = os.environ | {"PYTHONPATH": str(checkout)}
     command = [sys.executable, __file__, *options]

@@ -1,9 +1,10 @@
-"""Every sentence that templates make on whole catalogs, for a reader.
+"""Every sentence that templates make for whole catalogs, for a person to read.
 
  python -m benchmarks.sentences [--catalogs example bfcl]
 
-A template is a text of the source with its gaps as …; each is printed once, with how often it was
-used and three instances. Sentences without a matching template are listed by their beginning.
+A template is a text in the source, with … for its gaps. Each template is printed once, with how
+often it was used and three instances. Sentences that match no template are listed by their
+beginning.
 """
 
 import ast
@@ -53,7 +54,9 @@ def main() -> None:
 
 
 def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Each text of the source with words in it, its gaps as …, and its pattern."""
+    """Each text in the source that has words in it, with … for its gaps, and a pattern that matches
+    it.
+    """
     root = Path(toolscope_core.__file__).parent
     for path in (path for name in MODULES for path in sorted((root / name).rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -81,7 +84,9 @@ def source_words(kind: str) -> Iterator[str]:
 
 
 def sentences(analysis: Analysis) -> Iterator[str]:
-    """The program's sentences about a catalog: findings, pairs, cards, arguments and servers."""
+    """The sentences that the program says about a catalog: on findings, pairs, cards, arguments and
+    servers.
+    """
     catalog, scores = analysis.catalog, analysis.scores
     yield from (finding.message for finding in catalog.findings)
     yield from (problem.reason for problem in catalog.problems)

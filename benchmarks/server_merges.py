@@ -2,12 +2,13 @@
 
  python -m benchmarks.server_merges [--pairs] [--neutral-names]
 
-Eight groups of servers with schemas (``servers/relations.jsonl``, confidence 2 or 3); of each group
-by a judge that never saw its labels. *Servable*: one tool could take the other's calls, by reading.
-A pair counts as proposed where both tools end on one card; a family also where their cards, or one
-card and a tool alone, are of one family. Shares with 95 % Wilson intervals. ``--pairs`` lists every
-labelled pair with its outcome; ``--neutral-names`` renames the servers to *s1*, *s2* … so that only
-their tools identify them.
+There are eight groups of servers with schemas (``servers/relations.jsonl``, confidence 2 or 3). For
+each group, the judge never saw the labels. *Servable* means that one tool could take the other's
+calls, according to a reader. A pair counts as proposed if both tools are on one card. A family also
+counts if the cards of the two tools, or a card and a tool without a card, are in one family. Shares
+have 95 % Wilson intervals. ``--pairs`` lists every labelled pair with its outcome.
+``--neutral-names`` renames the servers to *s1*, *s2* and so on, so that only their tools identify
+them.
 """
 
 from collections import Counter
@@ -31,7 +32,7 @@ LEAST_CONFIDENCE = 2
 
 
 def truth_of(label: JsonObject) -> str:
-    """People's label of a pair: one of ``TRUTHS``."""
+    """The label that people gave a pair: one of ``TRUTHS``."""
     if label["serves"] != "none":
         return TRUTHS[0]
     if label["relation"] in SAME_JOB:
@@ -40,14 +41,16 @@ def truth_of(label: JsonObject) -> str:
 
 
 def card_of(cluster: Cluster) -> str:
-    """The proposal: *family*, or the kind."""
+    """What the card proposes: *family*, or the kind of merge."""
     return "family" if cluster.relation == "family" else cluster.kind
 
 
 def on_cards(
     plan: MergePlan, labels: Iterable[JsonObject]
 ) -> Iterator[tuple[JsonObject, str, Cluster | None]]:
-    """Each label with the card of both tools, one of ``CARDS``, and its cluster."""
+    """Each label, with the kind of card that has both tools (one of ``CARDS``), and the cluster of
+    that card.
+    """
     families = {tool: one for one in plan.families for tools in one.tools for tool in tools}
     clusters = {member: cluster for cluster in plan.clusters for member in cluster.members}
     for label in labels:
@@ -59,9 +62,9 @@ def on_cards(
 
 
 def with_neutral_names(catalog: Catalog) -> Catalog:
-    """The catalog with numbers as server names.
+    """The catalog with numbered names for its servers.
 
-    Tool ids stay, because labels refer to them.
+    The tool ids stay the same, because labels refer to them.
     """
     names = {one.name: f"s{number}" for number, one in enumerate(catalog.servers, 1)}
     servers = tuple(replace(one, name=names[one.name]) for one in catalog.servers)

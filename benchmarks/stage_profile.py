@@ -1,18 +1,19 @@
-"""The time of a merge, stage by stage: cold, unchanged, 1 % of the tools changed.
+"""The time of a merge, stage by stage: cold, unchanged, and with 1 % of the tools changed.
 
  python -m benchmarks.stage_profile [--catalog seal-tools] [--repeats 5]
  python -m benchmarks.stage_profile --tools 10000 100000 [--engines local ray-1 ray-2]
  [--folder F]
 
 Each row of figures is a whole process that does what ``python -m toolscope_core merge`` does, with
-timers around the functions of each stage; an inner stage's time is not part of the outer's. A
-library that a stage loads when it first needs it counts for that stage. Cold is one run, changed
-another after it, unchanged the fastest of the repeats.
+timers around the functions of each stage. The time of an inner stage is not part of the outer
+one's. A library that a stage loads when it first needs it counts for that stage. *Cold* is one run,
+*changed* is another run after it, and *unchanged* is the fastest of the repeats.
 
-With ``--tools`` catalogs of ``large_catalogs`` are merged in shards with an empty cache: time and
-memory by stage, and the planted copies that are found. ``ray-2`` is a cluster of this machine with
-two workers; its memory is the command's own, without the workers'. The slope is that of the
-logarithm of the time against that of the number of tools: 1 is linear.
+With ``--tools``, catalogs from ``large_catalogs`` are merged in shards with an empty cache. The
+benchmark prints the time and memory of each stage, and how many of the planted copies are found.
+``ray-2`` is a cluster on this machine with two workers. Its memory is that of the command itself,
+without the workers. The slope is that of the logarithm of the time against the logarithm of the
+number of tools; 1 means linear.
 """
 
 from __future__ import annotations
@@ -40,19 +41,21 @@ STAGES = (
     *("import", "read", "embed", "candidates", "judge", "graph + correct"),
     *("align + synthesise", "plan", "write", "rest"),
 )
-"""``import`` is everything before the merge begins, ``rest`` the time outside the timers."""
+"""``import`` is everything before the merge begins. ``rest`` is the time outside the timers."""
 MEMORY_MB = 2048
 _INSIDE, _BEGAN, _MEMORY = "--inside", "STAGE_PROFILE_BEGAN", "STAGE_PROFILE_MEMORY"
 
 Report = dict[str, Any]
-"""Of one merge ``seconds`` and ``peaks`` (MB) by stage, and the seconds of the ``whole``."""
+"""The figures of one merge: ``seconds`` and ``peaks`` (MB) for each stage, and the seconds of the
+``whole``.
+"""
 
 
 def main() -> None:
     if sys.argv[1:2] == [_INSIDE]:
         print(json.dumps(merge_watched(sys.argv[2:])))
         return
-    # what is imported here is no part of a merge that is profiled
+    # imported here, so that it is not part of a merge that is profiled
     from benchmarks.measuring import parser_of, print_machine
 
     parser = parser_of(__doc__)
@@ -73,7 +76,7 @@ def main() -> None:
 
 
 def show_versions(name: str, repeats: int, folder: Path) -> None:
-    """Print the stages of a new merge, of one with small changes, and of an unchanged one."""
+    """Print the stages of a first merge, of one after small changes, and of one without changes."""
     from benchmarks.measuring import catalog_file
 
     def merge(path: Path) -> Report:
@@ -90,8 +93,8 @@ def show_versions(name: str, repeats: int, folder: Path) -> None:
 
 
 def one_percent_changed(catalog: Path, folder: Path) -> Path:
-    """A copy of a catalog with one tool per line, in which every hundredth
-    description is longer.
+    """A copy of a catalog that has one tool per line. In the copy, every hundredth description is
+    longer.
     """
     lines = catalog.read_text("utf-8").splitlines()
     for at in range(0, len(lines), 100):
@@ -104,7 +107,7 @@ def one_percent_changed(catalog: Path, folder: Path) -> Path:
 
 
 def merge_large(engine: str, tools: int, folder: Path) -> Report:
-    """One merge of a large catalog, and how many of the planted copies it found."""
+    """The report of one merge of a large catalog, with how many of the planted copies it found."""
     from benchmarks.large_catalogs import write_large
 
     catalog, bundle = folder / f"catalog-{tools}", folder / f"bundle-{engine}-{tools}"
@@ -120,7 +123,7 @@ def merge_large(engine: str, tools: int, folder: Path) -> Report:
 
 
 def run(arguments: Sequence[str], cache: Path, **variables: str) -> Report:
-    """A merge with these arguments in its own process."""
+    """The report of a merge with these arguments, in a process of its own."""
     from benchmarks.measuring import ROOT, process_environment
 
     variables |= {"TOOLSCOPE_CACHE_DIR": str(cache), _BEGAN: str(time.time())}
@@ -140,8 +143,8 @@ def run(arguments: Sequence[str], cache: Path, **variables: str) -> Report:
 
 
 def merge_watched(arguments: Sequence[str]) -> Report:
-    """Merge in this process with timers."""
-    gc.disable()  # as the command line does
+    """Merge in this process, with timers."""
+    gc.disable()  # the command line does this too
     from toolscope_core.cli import app
 
     watch = Watch(with_memory=_MEMORY in os.environ)
@@ -156,9 +159,9 @@ def merge_watched(arguments: Sequence[str]) -> Report:
 
 
 class Watch:
-    """Seconds by stage; while an inner stage runs, the outer one's timer stops.
+    """The seconds of each stage. While an inner stage runs, the timer of the outer one is stopped.
 
-    With memory, also the peak of this process during each stage, in MB.
+    With memory, there is also the peak of this process during each stage, in MB.
     """
 
     def __init__(self, *, with_memory: bool) -> None:
@@ -190,7 +193,7 @@ class Watch:
         now, stage = time.perf_counter(), self._running[-1]
         self.seconds[stage] += now - self._since
         self._since = now
-        if self._with_memory:  # the most since the last call (Linux)
+        if self._with_memory:  # the peak since the last call (Linux)
             status = Path("/proc/self/status").read_text()
             Path("/proc/self/clear_refs").write_text("5")
             peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
@@ -198,7 +201,7 @@ class Watch:
 
 
 def lay_around(watch: Watch) -> None:
-    """Replace each stage's functions, where they are called, by timed ones."""
+    """Put a timer around each stage's functions, in the place from which they are called."""
     from toolscope_core.cli import merge_command
     from toolscope_core.cli.options import EngineChoice
     from toolscope_core.export import bundle
@@ -226,7 +229,7 @@ def lay_around(watch: Watch) -> None:
 
 
 def recovered(bundle: Path, planted: Sequence[PlantedCopy]) -> Report:
-    """How many of the planted copies are a judged pair, and in one proposal."""
+    """How many of the planted copies are a judged pair, and how many are in one proposal."""
     from benchmarks.measuring import json_rows
     from toolscope_core.catalog.sources import files_of
 

@@ -1,10 +1,10 @@
-"""Train the offline judge on the labelled pairs and write its weights as readable JSON.
+"""Train the offline judge on the labelled pairs, and write its weights as readable JSON.
 
  python -m benchmarks.train_judge
 
-Each catalog has equal weight, and in it the same job, families and the rest, if there are enough of
-each; less certain labels weigh less. The thresholds come from predictions on catalogs, or servers,
-left out of training.
+All catalogs have equal weight. Within a catalog, the same job, families and the rest have equal
+weight, if there are enough pairs of each. Labels that are less certain weigh less. The thresholds
+are chosen from predictions on catalogs, or servers, that were left out of training.
 """
 
 from __future__ import annotations
@@ -43,20 +43,24 @@ SAME_JOB = ("duplicate", "subsumes")
 _WEIGHTS_FILE = Path(judge.__file__).with_name("judge_weights.json")
 _REGULARISATION = 0.03
 _OWN_SHARE = 0.4
-"""How far the weights of tools of one server and of two may differ: they are trained together."""
+"""How far the weights for tools on one server and for tools on two servers may differ. Both are
+trained together.
+"""
 _SURENESS = {3: 1.0, 2: 0.8, 1: 0.3}
 _OLDER, _OLDER_MERGES = 0.6, 0.25
-"""What a label of the first rounds counts, which had looser rules for merges."""
+"""What a label from the first rounds counts, and what a merge from them counts, because their rules
+for merges were looser.
+"""
 _ENOUGH = 30
-"""From this many labels of a kind on, a catalog has full weight for it."""
+"""From this many labels of a kind on, a catalog has its full weight for that kind."""
 _GRID = tuple(step / 100 for step in range(30, 100))
 _MERGE = 0.7
 _DROP_INS_RIGHT, _JOBS_RIGHT = 0.9, 0.95
 _UNSURE_RECALL = 0.9
 _EVEN = 0.5
-"""The threshold from which a family is more likely than not."""
+"""From this threshold on, a pair is more likely a family than not."""
 _TO = 60
-"""Thresholds above .9 leave too few pairs."""
+"""Thresholds above .9 would leave too few pairs."""
 _FOLDS = 5
 
 
@@ -64,8 +68,9 @@ _FOLDS = 5
 class LabelledCatalog:
     """A catalog with its labelled pairs as rows.
 
-    ``merge`` is the same job, ``family`` another value of one selector; ``serves`` is which side
-    could serve the other's callers, empty if nobody was asked.
+    ``merge`` says whether the two do the same job, and ``family`` whether they differ in the value
+    of one selector. ``serves`` says which of the two could serve the other's callers; it is empty
+    if nobody was asked.
     """
 
     name: str
@@ -87,11 +92,11 @@ class LabelledCatalog:
 
     @property
     def afresh(self) -> NDArray[np.bool_]:
-        """The pairs labelled by who could serve whom."""
+        """Which pairs are labelled by which tool could serve whom."""
         return self.serves != ""
 
     def only(self, rows: NDArray[np.bool_]) -> LabelledCatalog:
-        """Some of the pairs."""
+        """The catalog with only these pairs."""
         own = {name: getattr(self, name)[rows] for name in _OF_PAIRS}
         return replace(self, **own)
 
@@ -105,10 +110,10 @@ def load(name: str) -> LabelledCatalog:
 
 
 def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> LabelledCatalog:
-    """A catalog file with labels (``left``, ``right``, ``relation``, ``serves``, ``confidence``,
-    ``weight``).
+    """A catalog file with its labels.
 
-    The labels' ids must be tools of it.
+    A label has ``left``, ``right``, ``relation``, ``serves``, ``confidence`` and ``weight``. The
+    ids in the labels must be those of tools in the catalog.
     """
     tools = read_file(source).tools
     vectors = vectors_of(tools)
@@ -135,19 +140,19 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
 
 
 def fit(catalogs: Sequence[LabelledCatalog]) -> Weights:
-    """A judge trained on the catalogs, without thresholds yet."""
+    """A judge trained on these catalogs. It has no thresholds yet."""
     job, family = _fit(catalogs, family=False), _fit(catalogs, family=True)
     return Weights("in training", *job, *family, 1.0, 1.0, 0.0, 1.0)
 
 
 def left_out(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
-    """A judge that never saw the catalog ``name``, nor another of the same author."""
+    """A judge that never saw the catalog ``name``, nor any other catalog by the same author."""
     kin = APPS if name in APPS else (name,)
     return fit([catalog for catalog in catalogs if catalog.name not in kin])
 
 
 def by_signals(catalog: LabelledCatalog, weights: Weights) -> judge.PairProbabilities:
-    """The probabilities by the signals alone: no threshold, nothing held back."""
+    """The probabilities from the signals alone: without a threshold, and with nothing held back."""
     return judge.PairProbabilities(
         *(
             np.where(
@@ -161,7 +166,9 @@ def by_signals(catalog: LabelledCatalog, weights: Weights) -> judge.PairProbabil
 
 
 def folds(catalog: LabelledCatalog) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """By server: pairs with both servers left out, and those with neither."""
+    """Folds of servers. Each has the pairs with both servers left out, and the
+    pairs with neither.
+    """
     hashes = (hashlib.sha256(tool.server.encode()).hexdigest() for tool in catalog.tools)
     fold = np.array([int(digits, 16) % _FOLDS for digits in hashes])
     left_fold, right_fold = fold[catalog.left], fold[catalog.right]
@@ -177,9 +184,9 @@ def folds(catalog: LabelledCatalog) -> Iterator[tuple[NDArray[np.bool_], NDArray
 
 
 def unseen(catalogs: Sequence[LabelledCatalog], name: str) -> judge.PairProbabilities:
-    """Probabilities by the signals from judges that never saw the catalog.
+    """The probabilities from the signals, given by judges that never saw the catalog.
 
-    On the registry, they never saw a pair with one of the two servers.
+    For the registry, they never saw a pair with one of the two servers.
     """
     (catalog,) = (one for one in catalogs if one.name == name)
     if name != REGISTRY:
@@ -196,20 +203,21 @@ def unseen(catalogs: Sequence[LabelledCatalog], name: str) -> judge.PairProbabil
 
 
 def prunable(catalog: LabelledCatalog) -> NDArray[np.bool_]:
-    """The labelled pairs of which one schema accepts all calls to the other."""
+    """For which of the labelled pairs one tool's schema accepts all calls to the other."""
     pairs = zip(catalog.left.tolist(), catalog.right.tolist(), strict=True)
     two = [(catalog.tools[a], catalog.tools[b]) for a, b in pairs]
     return np.array([serving(*tools, match_parameters(*tools)) != "none" for tools in two])
 
 
 def with_thresholds(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> Weights:
-    """The weights, shifted so that one threshold fits tools of one server and of two, and the
-    threshold of *unsure*. They are chosen on held-out predictions.
+    """The weights shifted so that one threshold fits tools on one server and on two, with the
+    threshold of *unsure*.
 
-    From ``_MERGE`` on, ``_DROP_INS_RIGHT`` of the pairs on one server that one schema could serve
-    are replaceable; across servers, where a person decides, ``_JOBS_RIGHT`` are the same job. The
-    registry has no schemas, so it is left out. *unsure* is the highest threshold with mean recall ≥
-    .9 of the same job on catalogs of functions.
+    Both are chosen on held-out predictions. From ``_MERGE`` on, among the pairs on one server that
+    one schema could serve, the share ``_DROP_INS_RIGHT`` can be replaced. Across servers, where a
+    person decides, the share ``_JOBS_RIGHT`` are the same job. The registry is left out, because it
+    has no schemas. *unsure* is the highest threshold at which the mean recall of the same job is ≥
+    .9 on catalogs of functions.
     """
     without_registry = [catalog for catalog in catalogs if catalog.name != REGISTRY]
     same_job = {
@@ -260,7 +268,7 @@ def _odds(probability: float) -> float:
 
 
 def as_json(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> str:
-    """The weights file."""
+    """The content of the file of weights."""
     content = {
         "version": VERSION,
         "thresholds": {name: getattr(weights, f"{name}_at") for name in THRESHOLDS},
@@ -291,7 +299,8 @@ def _model_row(model: Model) -> dict[str, Any]:
 def _labels(name: str) -> list[dict[str, Any]]:
     """The labels of a catalog.
 
-    Labels of the first rounds, by relation, are used if there is no later one.
+    Labels from the first rounds, which give only the relation, are used for pairs that have no
+    later label.
     """
     if name in APPS:
         return json_rows(APP_FOLDER / f"{name}.labels.jsonl")
@@ -310,10 +319,10 @@ def _labels(name: str) -> list[dict[str, Any]]:
 
 
 def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Model]:
-    """The models for tools of one server and of two.
+    """The models for tools on one server and on two servers.
 
-    One logistic regression, in which each signal has a weight and a smaller one for the difference
-    between the two.
+    They come from one logistic regression. Each signal has a weight in it, and a smaller weight for
+    the difference between the two.
     """
     signals = np.vstack([catalog.signals for catalog in catalogs])
     labels = np.concatenate([c.family if family else c.merge for c in catalogs])
@@ -340,7 +349,8 @@ def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Mode
 def _balanced(catalog: LabelledCatalog) -> NDArray[np.float64]:
     """The weight of each pair.
 
-    Same job, families and the rest of the catalog sum to one third each, to less if there are few.
+    The weights of the same job, of families, and of the other pairs in the catalog each have the
+    same sum, or a smaller one if there are few such pairs.
     """
     share = catalog.sureness.copy()
     for kind in (catalog.merge, catalog.family, ~catalog.merge & ~catalog.family):

@@ -2,9 +2,10 @@
 
  python -m benchmarks.train_scan [--measure]
 
-Harmful sentences are drawn from patterns (``benchmarks/data/scan``) and taken from written texts;
-harmless ones also from all public catalogs. Of a harmful text the sentence that weighs most counts.
-``--measure`` only scans: the texts left out of training, and the public catalogs.
+Harmful sentences are drawn from patterns (``benchmarks/data/scan``) and taken from texts that
+people wrote. Harmless sentences also come from all public catalogs. In a harmful text, the sentence
+with the highest weight counts. ``--measure`` does not train. It scans the texts that were left out
+of training, and the public catalogs.
 """
 
 import json
@@ -46,24 +47,28 @@ _DATA = ROOT / "benchmarks" / "data" / "scan"
 _PUBLIC = (*CATALOGS, "toolsense", "mcp-registry", "toucan")
 _PER_PATTERN = 40
 _FEWEST = 3
-"""So many sentences must have a signal before it has a weight."""
+"""A signal gets a weight only if at least this many sentences have it."""
 _WRITTEN, _DRAWN = 6.0, 0.5
-"""What a sentence that a person wrote counts, and one of a pattern, beside one of a catalog."""
+"""What a sentence that a person wrote and one from a pattern count, if one from a
+catalog counts 1.
+"""
 _REGULARISATION, _PAIR = 2.0, 0.6
 _ROUNDS = 2
 _SCALE = 100
 _LEAST = 8
-"""Weights closer to zero are left out."""
+"""Weights closer to zero than this are left out."""
 _ORDERS = 0.0025
-"""The share of the sentences of public catalogs that may read like orders."""
+"""The share of the sentences in public catalogs that may read like orders."""
 
 Labelled = tuple[bool, list[str]]
-"""Whether a text is harmful, and its sentences."""
+"""Whether a text is harmful, and the sentences in it."""
 
 
 def drawn(path: Path) -> list[str]:
-    """Sentences of each pattern of a file: ``{a|b}`` is one of the two, ``[a]`` may be left out,
-    and ``$name`` is one of the words listed for it.
+    """Sentences drawn from each pattern in a file.
+
+    ``{a|b}`` becomes one of the two, ``[a]`` may be left out, and ``$name`` becomes one of the
+    words listed for it.
     """
     lines = path.read_text("utf-8").splitlines()
     lists = dict(line.split(" = ", 1) for line in lines if re.match(r"\$\w+ = ", line))
@@ -88,7 +93,9 @@ def _drawn(pattern: str, lists: Mapping[str, str], rng: random.Random) -> str:
 
 
 def catalog_of(row: JsonObject) -> Catalog:
-    """The tool of a row as a catalog: a whole tool with its server, or a description."""
+    """The tool in a row, as a catalog. The row has a whole tool with its server, or only a
+    description.
+    """
     tool = row.get("tool", {"name": "x", "description": row.get("text", "")})
     server = row.get("server", {"name": "a"})
     server = server if isinstance(server, dict) else {"name": server}
@@ -96,7 +103,7 @@ def catalog_of(row: JsonObject) -> Catalog:
 
 
 def is_flagged(row: JsonObject) -> bool:
-    """Whether a finding asks for a look at the tool of a row, or at its server."""
+    """Whether a finding asks a person to look at the tool in a row, or at its server."""
     return any(finding.severity != "info" for finding in catalog_of(row).findings)
 
 
@@ -104,7 +111,7 @@ def _labelled(rows: Sequence[JsonObject]) -> Iterator[Labelled]:
     for row in rows:
         catalog = catalog_of(row)
         if any(finding.severity == "block" for finding in catalog.findings):
-            continue  # what is hidden or encoded is no sentence
+            continue  # hidden or encoded text is not a sentence
         texts = [one for tool in catalog.tools for one in passages(tool)]
         texts += [one for server in catalog.servers for one in server_passages(server)]
         is_harmful = row.get("harmful", row.get("label") == "malicious")
@@ -118,7 +125,7 @@ def _sentences(texts: Iterator[str]) -> list[str]:
 
 
 def _own_tools() -> Iterator[Tool]:
-    """Tools in our own plain words."""
+    """Our own tools, whose words are plain."""
     for path in sorted(APP_FOLDER.glob("*.json")):
         yield from read_file(path).tools
 
@@ -131,7 +138,7 @@ def public_tools() -> Iterator[tuple[Tool, ...]]:
 
 
 class Training:
-    """Sentences as rows of signals."""
+    """The sentences for training, as rows of signals."""
 
     def __init__(self, people: Sequence[Labelled], public: Sequence[str]) -> None:
         harmful, harmless = (drawn(_DATA / f"{name}.txt") for name in ("harmful", "harmless"))
@@ -152,7 +159,7 @@ class Training:
         self._harmful = [self.matrix(texts) for is_harmful, texts in people if is_harmful and texts]
 
     def matrix(self, texts: Sequence[str]) -> csr_matrix:
-        """A row a sentence."""
+        """A matrix with one row for each sentence."""
         rows = [
             [signal for signal in orders.signals(text) if signal in self.number] for text in texts
         ]
@@ -181,12 +188,12 @@ class Training:
 
 
 def scores(texts: Sequence[str], weights: Mapping[tuple[str, str], int]) -> NDArray[np.int_]:
-    """What the signals of each sentence weigh."""
+    """The sum of the weights of each sentence's signals."""
     return np.array([sum(weights.get(one, 0) for one in orders.signals(text)) for text in texts])
 
 
 def _laid_out(least: int, tables: Mapping[str, Mapping[str, int]]) -> str:
-    """The file of the weights, with a line for each first word."""
+    """The content of the file of weights, with a line for each first word."""
     encode = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
     lines = ",\n".join(f"{encode(first)}:{encode(others)}" for first, others in tables.items())
     return f'{{"least":{least},"signals":{{\n{lines}\n}}}}\n'
@@ -216,14 +223,16 @@ def train() -> None:
 
 
 def read_poisoned() -> list[JsonObject]:
-    """Other people's poisoned and harmless tools."""
+    """Poisoned and harmless tools that other people collected."""
     path = data_folder("poisoned") / "detect_corpus_v1.json"
     rows: list[JsonObject] = json.loads(path.read_text("utf-8"))["entries"]
     return rows
 
 
 def measure(name: str, rows: Sequence[JsonObject]) -> None:
-    """Print how many harmful and harmless rows are flagged, with 95 % intervals of Wilson."""
+    """Print how many of the harmful and of the harmless rows are flagged, with 95 % Wilson
+    intervals.
+    """
     shares = []
     for is_harmful in (True, False):
         flags = [is_flagged(row) for row in rows if row["harmful"] == is_harmful]

@@ -1,16 +1,16 @@
-"""Whether calls that a model writes by a merged tool are those it would have written before.
+"""Whether a model writes the same calls with a merged tool that it would have written before.
 
     python -m benchmarks.written_calls own FOLDER [--members 60]
     python -m benchmarks.written_calls merged FOLDER
     python -m benchmarks.written_calls read FOLDER
 
-``own`` draws members of gateway tools, one from a card, and writes ``own.md``: for each the model
-sees the member as it is, and answers with a request that a person might make, and the call. The
-rows go into ``own.jsonl``. ``merged`` writes ``merged.md``: another model, or the same one later,
-sees the merged tool and the request alone, and answers in ``merged.jsonl``. ``read`` maps these
-calls back to the members and compares them with the first: an argument *arrives*, is *missing*, is
-*another value*, or is one that the first call did not have; *refused* is what the member's own
-schema does not take. What no model answered is counted.
+``own`` draws members of gateway tools, one from each card, and writes ``own.md``. For each, the
+model sees the member as it is, and answers with a request that a person might make, and with the
+call for it. The answers go into ``own.jsonl``. ``merged`` writes ``merged.md``: another model, or
+the same one later, sees only the merged tool and the request, and answers in ``merged.jsonl``.
+``read`` maps these calls back to the members and compares them with the first calls. An argument
+*arrives*, is *missing*, is *another value*, or is one that the first call did not have. *refused*
+is what the member's own schema does not accept. Members without an answer are counted.
 """
 
 import json
@@ -49,7 +49,9 @@ request does not ask for, unless the tool requires it. Answer with one line of J
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a gateway tool, the merged tool, and how its arguments get there."""
+    """A member of a gateway tool, the merged tool, and the map from its arguments to those of the
+    member.
+    """
 
     id: str
     tool: Tool
@@ -87,7 +89,7 @@ def main() -> None:
 
 
 def members_of(catalogs: list[str]) -> Iterator[Member]:
-    """One member of each gateway tool, drawn among those that take two arguments or more."""
+    """One member of each gateway tool, drawn from the members that take two or more arguments."""
     rng = random.Random(0)
     for name in catalogs:
         plan = plan_merge(measuring.analysis_of(read(name)), (), PlanConfig("none"))
@@ -143,7 +145,7 @@ def report(
 
 
 def compared(own: JsonObject, mapped: JsonObject) -> Iterator[tuple[str, str]]:
-    """By argument of either call what became of it."""
+    """For each argument in either call, what became of it."""
     for name in {**own, **mapped}:
         if name not in mapped:
             yield name, "missing"

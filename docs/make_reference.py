@@ -1,6 +1,8 @@
-"""Writes the help of commands into docs/commands.md, the checks for CI into docs/cli.md, the kinds
-of changes into docs/changes.md, the table of actions into its page of docs/decisions and the rules
-of targets into docs/targets.md; ``--check`` fails if one differs from the program.
+"""Write the generated parts of the documents.
+
+These are the help of the commands in docs/commands.md, the checks for CI in docs/cli.md, the kinds
+of changes in docs/changes.md, the table of actions on its page of docs/decisions, and the rules of
+targets in docs/targets.md. With ``--check``, it fails if one of them differs from the program.
 """
 
 import re
@@ -49,7 +51,7 @@ def actions() -> str:
 
 
 def checks() -> str:
-    """What ``check --fail-on`` takes, as a Markdown table."""
+    """The values that ``check --fail-on`` takes, as a Markdown table."""
     rows = (f"| `{one.name}` | {one.help} |" for one in CHECKS if one.singular)
     return "\n".join(["| `--fail-on` | fails for |", "|---|---|", *rows])
 
@@ -109,7 +111,9 @@ def _of_parameters(rules: Rules) -> list[str]:
 
 
 def filled(text: str, mark: str, content: str) -> str:
-    """The text with ``content`` between its marks. Raises ``ValueError`` if a mark is missing."""
+    """The text with ``content`` between the two marks. Raises ``ValueError`` if a
+    mark is missing.
+    """
     begin, end = f"<!-- {mark}: written by docs/make_reference.py -->", f"<!-- /{mark} -->"
     if begin not in text or end not in text:
         raise ValueError(f"no place for {mark!r}: put {begin} and {end} where it belongs")
@@ -124,7 +128,7 @@ PARTS = (
     (DECISIONS, "actions", actions),
     (TARGETS, "targets", targets),
 )
-"""Each generated part: its file, its mark and the function that writes it."""
+"""The generated parts. Each has its file, its mark, and the function that writes it."""
 
 if __name__ == "__main__":
     for path, mark, written in PARTS:

@@ -1,4 +1,6 @@
-"""Catalog: what this is, adding a catalog, what its tools cost, and what to do about it."""
+"""Catalog: what the app is for, adding a catalog, what its tools cost, and what
+to do about that.
+"""
 
 import streamlit as st
 
@@ -18,7 +20,7 @@ from ui.shared.snapshot import Snapshot
 
 
 def more_panel(snapshot: Snapshot) -> None:
-    """Parts that few people need."""
+    """Draw the parts that few people need."""
     st.subheader("How well is each tool documented?", anchor=False)
     grades_panel(snapshot)
     graders_panel(snapshot)

@@ -1,4 +1,4 @@
-"""History: every decision with its effect and undo, states, model runs, people, learning."""
+"""History: every decision with its effect and undo, states, model runs, people and learning."""
 
 import streamlit as st
 
@@ -12,14 +12,14 @@ from ui.shared.snapshot import Snapshot
 
 
 def decisions(snapshot: Snapshot) -> None:
-    """The last button's result, the log, and the form to import one."""
+    """Draw the result of the last button, the log, and the form to import one."""
     decision_buttons.notice(snapshot)
     decision_list(snapshot)
     import_panel(snapshot)
 
 
 def more(snapshot: Snapshot) -> None:
-    """Parts that few people need, one below the other."""
+    """Draw the parts that few people need, one below the other."""
     if not several:
         people_panel(snapshot)
         st.divider()

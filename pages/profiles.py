@@ -1,4 +1,4 @@
-"""Profiles: the tools of each agent, ticked or derived from its requests."""
+"""Profiles: the tools of each agent, ticked by a person or derived from the agent's requests."""
 
 import streamlit as st
 

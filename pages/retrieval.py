@@ -18,5 +18,5 @@ try:
         view = result_panel(snapshot, request.lookup)
         if view is not None and not request.lookup.servers:
             confusion_panel(snapshot, view.confusions)
-except ToolScopeError as error:  # such as a reranker that is not on this machine
+except ToolScopeError as error:  # for example a reranker that is not on this machine
     safe_text.show_error(error)

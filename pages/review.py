@@ -1,4 +1,4 @@
-"""Review: one proposed merge at a time; a person decides, by button or by key."""
+"""Review: one proposed merge at a time. A person decides with a button or a key."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ VIEWS = {
     bulk_panel.VIEW: bulk_panel.bulk_panel,
     PAIR_VIEW: server_pair_panel.server_pair_panel,
 }
-"""The views of the queue, by their value in the address."""
+"""The views of the queue, by their values in the address."""
 
 head = st.container(horizontal=True, vertical_alignment="center")
 head.title("Review", width="content")
@@ -49,7 +49,7 @@ elif linked:
     if new_link is not None:
         queue_panel.show_list_of(new_link)
     shown_ids.add(linked)
-    # what is shown instead is in the address from the next run on; another ends the warning
+    # from the next run on, the address has what is shown instead, and the warning is gone
     if st.session_state.get("instead_of_gone") == "":
         st.session_state["instead_of_gone"] = linked
     elif st.session_state.get("instead_of_gone") != linked:
@@ -64,7 +64,7 @@ if st.query_params.pop("safe_merges", None):
     bulk_panel.show_safe()
 
 if model.open:
-    from ui.shared import ask_panel  # with all that asks, where somebody opens it
+    from ui.shared import ask_panel  # imports all that asks a model, so only once opened
 
     with model:
         ask_panel.judge_choice(snapshot)
@@ -79,7 +79,7 @@ view = bar.segmented_control(
     bind="query-params", label_visibility="collapsed", disabled=are_pairs,
 )  # fmt: skip
 if are_pairs:
-    from ui.review import undecided_panel  # with the charts of a pair, where somebody lists them
+    from ui.review import undecided_panel  # imports the charts of a pair, so only once listed
 
     undecided_panel.undecided_panel(snapshot)
 else:

@@ -1,12 +1,13 @@
-"""The tables and figures of the papers that can be reproduced here, with both sets of figures.
+"""The tables and figures of the papers that can be made here, with the papers' figures and ours.
 
  python -m benchmarks.papers [TABLE …] [--sets NAME …] [--json]
  python -m benchmarks.papers --list
 
-``--list`` names every table with its data and duration in minutes; README.md also lists tables that
-are not reproduced, and why, with the commands for those that need a language model. All tables
-differ from the papers' in this: the judge of merges is offline and the encoder MiniLM, where the
-papers ask GPT-4o and embed with gte; the queries are the development part of each benchmark.
+``--list`` names every table with its data and its duration in minutes. README.md also lists the
+tables that are not reproduced, with the reasons, and the commands for those that need a language
+model. All tables differ from those of the papers in three ways: the judge of merges is offline
+where the papers ask GPT-4o, the encoder is MiniLM where they use gte, and the queries are the
+development part of each benchmark.
 """
 
 import json
@@ -61,7 +62,7 @@ def print_table(name: str, sets: Sequence[str], *, as_json: bool) -> None:
 
 @cache
 def _paper_set(name: str) -> PaperSet:
-    """A set, loaded and trained on once."""
+    """A set. It is loaded and trained on only once."""
     return PaperSet.read(name)
 
 

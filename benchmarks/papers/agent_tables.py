@@ -1,4 +1,4 @@
-"""The tables of Tool-to-Agent: servers found for the requests of LiveMCPBench."""
+"""The tables of Tool-to-Agent: the servers found for the requests of LiveMCPBench."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -34,10 +34,11 @@ PUBLISHED = {
 
 
 def servers(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 1, at 1, 3 and 5, with MiniLM's row of table 2.
+    """Table 1, at 1, 3 and 5, with MiniLM's row from table 2.
 
-    Of the paper's figures only recall is printed beside ours: its mAP falls as K grows (.61 .49
-    .34), which ours cannot, since all needed servers count at each K; its definition is not given.
+    Of the paper's figures, only recall is printed beside ours. The paper's mAP falls as K grows
+    (.61 .49 .34); ours cannot fall, because all needed servers count at each K. The paper does not
+    define its mAP.
     """
     bench = one.bench
     owners = {tool.id: tool.owner for tool in one.tools}

@@ -1,4 +1,4 @@
-"""The common parts of the tables: data sets, queries, recorded splits, rankings, figures."""
+"""What the tables share: data sets, queries, recorded splits, rankings and figures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SPARSE = RetrievalConfig(dense_weight=0.0, rerank="none")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperSet:
-    """A data set by its folder's name and tools file."""
+    """A data set, with the name of its folder and the file of its tools."""
 
     name: str
     path: Path
@@ -55,24 +55,28 @@ class PaperSet:
         return self.bench.catalog.tools
 
     def trial(self, cutoffs: Sequence[int]) -> Trial:
-        """Its queries, split into their own steps if all have some, otherwise by rules."""
+        """The queries of the set. If all of them have steps, they are split into these; otherwise
+        by rule.
+        """
         split: RequestSplit = "steps" if all(one.steps for one in self.queries) else "rules"
         return self.bench.trial(self.queries, cutoffs, split)
 
     def variants(self) -> Mapping[str, Augmentation]:
-        """The document variants written by a model, by tool id; most sets have none."""
+        """The document variants that a model wrote, by tool id. Most sets have none."""
         file = data_folder(self.name) / VARIANTS
         return read_variants(file, self.bench.catalog).by_id if file.exists() else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text; earlier embeddings are read back."""
+        """One row for each text. Texts that were embedded before are read from the cache."""
         return embed_cached(texts, self.bench.embedder, self.bench.cache)
 
     def retriever(self, tools: Sequence[Tool], config: RetrievalConfig) -> Retriever:
         return Retriever(tools, self.bench.embedder, self.bench.cache, config)
 
     def split_trials(self) -> dict[str, Trial]:
-        """The trials by split: of queries with recorded splits by a model, or of all."""
+        """A trial for each way of splitting. If a model's splits are recorded, it has the queries
+        with such splits; otherwise all.
+        """
         trial, path = self.trial((1,)), data_folder(self.name) / PLANS
         recorded = {
             kind: recorded_splits(path, kind) for kind in ("dummy", "context") if path.exists()
@@ -99,8 +103,8 @@ Rows = Callable[[PaperSet], Iterator[JsonObject]]
 class PaperTable:
     """A table or figure.
 
-    It has its subject, its sets, its approximate minutes for all of them on two idle cores, and the
-    function that makes its rows. The README says why other tables of the papers are not reproduced.
+    ``what`` is its subject. ``minutes`` is about how long all its ``sets`` take on two idle cores.
+    ``rows`` makes its rows. The README says why other tables of the papers are not reproduced.
     """
 
     what: str
@@ -124,17 +128,17 @@ def ends(own: Interval) -> list[float]:
 
 
 def share(hits: Sequence[float]) -> list[float]:
-    """Like ``ends``, for values per query."""
+    """Like ``ends``, for one value per query."""
     return ends(interval(hits))
 
 
 def needed_by(queries: Sequence[Query], ids: Sequence[str]) -> NDArray[np.bool_]:
-    """Whether each query needs each tool, by query and tool."""
+    """Whether each query needs each tool, with a row for each query and a column for each tool."""
     golds = ({tool for need in query.gold for tool in need} for query in queries)
     return np.array([[tool in gold for tool in ids] for gold in golds])
 
 
 def spread(values: ArrayLike) -> str:
-    """Mean and standard deviation in words; empty without values."""
+    """The mean and the standard deviation, as text. Empty if there are no values."""
     own = np.asarray(values, dtype=np.float64)
     return f"{own.mean():.3f} ± {own.std():.3f}" if own.size else ""

@@ -1,8 +1,9 @@
 """The tables and figures of Retrieval–Plan–Select, on UltraTool.
 
-The paper uses 2,032 tools, gte-Qwen2-1.5B-instruct, 1,000 queries and its 100 hardest. The variants
-and the splits here are recorded answers of a language model, which saw no query when it wrote the
-variants. *Control* pads each tool with random words to the length of its variant.
+The paper uses 2,032 tools, gte-Qwen2-1.5B-instruct, and 1,000 queries with the 100 hardest of them.
+The variants and splits used here are recorded answers of a language model. It saw no query when it
+wrote the variants. In *control*, each tool is padded with random words to the length of its
+variant.
 """
 
 import zlib
@@ -48,7 +49,7 @@ VARIANTS = {
     "vanilla": "recall .184 .288, nDCG .160 .199",
     "augmented": "recall .281 .403, nDCG .241 .289",
 }
-"""Table 5, at 5 and 10."""
+"""The paper's table 5, at 5 and 10."""
 LEVELS = (0, 10, 30, 50)
 RANDOM = (1.0, 0.992, 0.934, 0.890)
 CLOSEST = {
@@ -57,7 +58,7 @@ CLOSEST = {
     "context": (1.0, 0.859, 0.763, 0.743),
     "context, augmented": (1.0, 0.863, 0.784, 0.752),
 }
-"""Recall, tables 6 and 7."""
+"""The paper's recall in tables 6 and 7."""
 RANDOM_TAKEN = (0.674, 0.645, 0.598, 0.586)
 CLOSEST_TAKEN = {
     "not split": (0.635, 0.407, 0.347, 0.323),
@@ -65,7 +66,7 @@ CLOSEST_TAKEN = {
     "context": (0.799, 0.557, 0.474, 0.448),
     "context, augmented": (0.773, 0.555, 0.463, 0.432),
 }
-"""Recall, tables 6 and 8."""
+"""The paper's recall in tables 6 and 8."""
 AT_ONCE, IN_ROUNDS = PlannerConfig(iterative=False), PlannerConfig()
 FILTERED = PlannerConfig(is_filtered=True)
 PLANS: Mapping[tuple[str, str, int, PlannerConfig], str] = {
@@ -83,16 +84,17 @@ PLANS: Mapping[tuple[str, str, int, PlannerConfig], str] = {
     ("context", "vanilla", 5, IN_ROUNDS): "",
     ("context", "vanilla", 5, FILTERED): "",
 }
-"""Recall and F1, tables 9 and 10, by split, documents, K, and way.
+"""The paper's recall and F1 in tables 9 and 10, keyed by split, documents, K and way.
 
-In rounds the paper's K grows from 5 to 15, with several phrasings and a fallback. Without a model
-there is one round, in two phrasings. The paper's row of K 5 in at most three loops (.231 / .246) is
-not made: our rounds always widen.
+In rounds, the paper's K grows from 5 to 15, with several phrasings and a fallback. Without a model,
+there is one round with two phrasings. The paper's row with K 5 and at most three loops (.231
+
+.246) is not made here, because our rounds always widen.
 """
 
 
 def toolsets(one: PaperSet) -> dict[str, Sequence[Tool]]:
-    """The tools by the name of their document variant."""
+    """The tools, keyed by the name of their document variant."""
     texts = one.variants()
     ways = {"vanilla": {}, "augmented": texts}
     if texts:
@@ -107,8 +109,8 @@ def references(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def variants(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 5: search by variant, with the p-value of recall@10 against
-    vanilla; the same by split.
+    """Table 5: search with each variant. Recall@10 has a p-value against vanilla. The same for each
+    split.
     """
     unsplit, splits = one.trial((1,)), one.split_trials()
     searches = {
@@ -135,9 +137,10 @@ def variants(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def similarities(one: PaperSet) -> Iterator[JsonObject]:
-    """Figure 4: pairs of tools from a cosine on (paper: 41.9 % fewer at .9, more below .8).
+    """Figure 4: the pairs of tools at or above each cosine (paper: 41.9 % fewer at .9, more below
+    .8).
 
-    Figures A1 and A2: the cosine of queries to needed tools and to others, and between tools.
+    Figures A1 and A2: the cosine of queries with needed tools and with others, and between tools.
     """
     texts = [query.text for query in one.queries]
     for name, tools in toolsets(one).items():
@@ -158,7 +161,7 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
     """Tables 6 and 7: what is found among distractors.
 
-    With ``selects``, tables 6 and 8: the best of each job from the whole pool.
+    With ``selects``, tables 6 and 8: the best tool for each job, from the whole pool.
     """
     trials, tools = one.split_trials(), toolsets(one)
     papers = CLOSEST_TAKEN if selects else CLOSEST
@@ -188,7 +191,7 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
 
 
 def plans(one: PaperSet) -> Iterator[JsonObject]:
-    """Tables 9 and 10: the tools called in plans, with the ranking as worker.
+    """Tables 9 and 10: the tools called in plans, with the ranking as the worker.
 
     Table 11: the cost of a request.
     """
@@ -217,9 +220,9 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
 def siblings(one: PaperSet) -> Iterator[JsonObject]:
     """Siblings that collide, with each way of telling them apart.
 
-    This is not a table of the paper, which describes all tools anew. Requests are in three parts: a
-    rewrite is chosen on one and admitted on another; *nearer* and *rewrites* are measured on the
-    third.
+    This is not a table of the paper, which describes all tools anew. The requests are divided into
+    three parts. A rewrite is chosen on one part and admitted on another; *nearer* and *rewrites*
+    are measured on the third.
     """
     catalog: Catalog = one.bench.catalog
     analysis = one.bench.analysis()
@@ -267,7 +270,7 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def _is_kept_back(request: str) -> bool:
-    """Whether the request is in the held-out third, by its text."""
+    """Whether the request is in the held-out third, which depends on its text."""
     return zlib.adler32(request.encode()) % 3 == 0
 
 

@@ -1,11 +1,11 @@
-"""The tables and figures of Tool2Vec (Efficient and Scalable Estimation of Tool Representations in
-Vector Space), on held-out queries.
+"""The tables and figures of Tool2Vec, on held-out queries.
 
-Half of a set's development queries (A) trains and chooses the weights; the other half (B) is
-measured. The paper's figures are of ToolBench I3, with E5-base, DeBERTa and queries by the
-thousand; here MiniLM, a few hundred queries and, of UltraTool, six questions a tool that a language
-model wrote without having seen a query. *Hidden* tools are those without a query in A: learning
-about others must not push them down.
+The paper is Efficient and Scalable Estimation of Tool Representations in Vector Space. Half of a
+set's development queries (A) is used to train and to choose the weights; the other half (B) is
+measured. The paper's figures are for ToolBench I3, with E5-base, DeBERTa and thousands of queries.
+Here, there are MiniLM, a few hundred queries and, for UltraTool, six questions per tool that a
+language model wrote without having seen a query. *Hidden* tools are those without a query in A.
+What is learned about others must not push them down.
 """
 
 import tempfile
@@ -42,7 +42,7 @@ USAGE_SETS = (*SETS, "bfcl", "livemcpbench")
 CUTOFFS = (3, 5, 7, 10)
 CANDIDATES = (8, 16, 32, 64, 128)
 ALONE = 1e6
-"""The weight of a learned score beside 1 for the text where it ranks alone."""
+"""The weight of a learned score that ranks alone. The text then has weight 1 beside it."""
 PAPER = {
     "text": "ToolBench retriever .541 .639 .737",
     "tool2vec alone": ".752 .849 .866",
@@ -54,7 +54,7 @@ FAILED = {"tool2vec alone": "9.04 ± 37.88 %", "refiner alone": "on Tool2Vec 3.5
 
 
 def halves(queries: Sequence[Query]) -> tuple[list[Query], list[Query]]:
-    """A and B, drawn once."""
+    """The halves A and B, which are drawn only once."""
     order = np.random.default_rng(2409).permutation(len(queries))
     middle = len(queries) // 2
     return [queries[at] for at in order[:middle]], [queries[at] for at in order[middle:]]
@@ -69,7 +69,7 @@ def search_rankings(
 
 
 def each_alone(model: LearnedModel) -> Iterator[tuple[str, LearnedModel]]:
-    """The model with each of its scores alone, and the score's name."""
+    """For each score of the model, its name and the model with only that score."""
     for name in model.blend.weights:
         weights = {one: ALONE * (one == name) for one in model.blend.weights}
         yield name, replace(model, blend=Blend(weights, 0.0))
@@ -83,7 +83,7 @@ def figures_of(queries: Sequence[Query], rankings: Sequence[Sequence[str]]) -> J
 
 @cache
 def learned(one: PaperSet, config: LearnConfig) -> tuple[LearnedModel, float]:
-    """The model trained on half A, and the seconds of training."""
+    """The model trained on half A, and how many seconds the training took."""
     start = time.perf_counter()
     trainer = Trainer(one.bench.embedder, one.bench.cache)
     taught, _ = halves(one.queries)
@@ -116,7 +116,9 @@ def learning(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def refiners(one: PaperSet) -> Iterator[JsonObject]:
-    """Tables A.1 and A.2: what the refiner reads, what selects its candidates, and how many."""
+    """Tables A.1 and A.2: what the refiner reads, what selects its candidates, and how many there
+    are.
+    """
     retriever, (_, tests) = retriever_of(one), halves(one.queries)
     configs = [LearnConfig(candidates=count) for count in CANDIDATES]
     for config in (*configs, LearnConfig(described=True), LearnConfig(first="tool2vec")):
@@ -131,10 +133,10 @@ def refiners(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def failures(one: PaperSet) -> Iterator[JsonObject]:
-    """Table B.1: for each tool, the share of queries that need it and do not find it in the first
-    five.
+    """Table B.1: for each tool, the share of the queries needing it that do not find it among the
+    first five.
 
-    Figure B.1: the words of queries that miss a tool, and of the others.
+    Figure B.1: the number of words in queries that miss a tool, and in the others.
     """
     retriever, (_, tests) = retriever_of(one), halves(one.queries)
     for name, model in searches(one).items():
@@ -157,7 +159,9 @@ def failures(one: PaperSet) -> Iterator[JsonObject]:
 def tool_vectors(
     one: PaperSet, embedder: Embedder, variants: Mapping[str, Augmentation]
 ) -> tuple[Vectors, Vectors]:
-    """The vectors of the tools' texts, and of the queries of half A that they serve."""
+    """The vectors of the tools' texts, and the vectors of the queries in half A that the tools
+    serve.
+    """
     taught, _ = halves(one.queries)
     cache = one.bench.cache
     queries = training_queries(taught, variants, [tool.id for tool in one.tools])
@@ -166,9 +170,9 @@ def tool_vectors(
 
 
 def similarities(one: PaperSet) -> Iterator[JsonObject]:
-    """Figure 3, right: the cosine of queries to needed and other tools.
+    """Figure 3, right: the cosine of queries with needed tools and with other tools.
 
-    It is by the tools' descriptions and by their Tool2Vec vectors.
+    It is computed with the tools' descriptions, and with their Tool2Vec vectors.
     """
     _, held_out = halves(one.queries)
     embedder, cache = one.bench.embedder, one.bench.cache
@@ -187,8 +191,8 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 def by_triplets(one: PaperSet) -> Iterator[JsonObject]:
     """The original embedder, and the one tuned on half A without variants.
 
-    They are compared by cosine to the tools' texts, to their Tool2Vec vectors, and in the whole
-    search.
+    They are compared by the cosine with the tools' texts, by the cosine with their Tool2Vec
+    vectors, and in the whole search.
     """
     taught, _ = halves(one.queries)
     yield from rankings_by("as it is", one, one.bench.embedder)
@@ -212,7 +216,7 @@ def rankings_by(name: str, one: PaperSet, embedder: Embedder) -> Iterator[JsonOb
 
 
 def for_the_classifier(one: PaperSet) -> Iterator[JsonObject]:
-    """The linear classifier, the one with a tuned encoder, and the search with both."""
+    """The linear classifier, the classifier with a tuned encoder, and the search with both."""
     retriever, (_, held_out) = retriever_of(one), halves(one.queries)
     model, _ = learned(one, LearnConfig(method="mlc", encoder=DEFAULT_MODEL))
     for name, own in (*each_alone(model), ("all together", model)):
@@ -220,8 +224,10 @@ def for_the_classifier(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def usage_first(one: PaperSet) -> Iterator[JsonObject]:
-    """What requests teach a search: the text alone, half A, and made-up requests of the tools' own
-    words without any recorded one; with the paired gain over the text.
+    """What a search learns from requests, with the paired gain over the text alone.
+
+    It learns from nothing (only the text), from half A, or from requests made of the tools' own
+    words, without any recorded request.
     """
     retriever, (taught, tests) = one.retriever(one.tools, RetrievalConfig()), halves(one.queries)
     lessons: Mapping[str, Sequence[Query]] = {

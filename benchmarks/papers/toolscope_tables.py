@@ -40,14 +40,16 @@ CALLS = {
     "ultratool": (0.91, 0.80, 0.864),
     "seal-tools": (0.95, 0.96, 0.958),
 }
-"""Table 9: TCCR and UCC; §4.2: of what occurs three times or less."""
+"""The paper's TCCR and UCC in table 9, and those in §4.2 for what occurs at most three times."""
 CSR_AT = {"bfcl": 5, "ultratool": 30, "seal-tools": 30}
 CSR = {
     "bfcl": (0.888, 0.938, 0.888, 0.938),
     "ultratool": (0.673, 0.743, 0.622, 0.752),
     "seal-tools": (0.694, 0.918, 0.912, 0.931),
 }
-"""Table 3: nothing on, the corrected merger, the reranker, both."""
+"""The paper's table 3: with nothing on, with the corrected merger, with the reranker, and with
+both.
+"""
 BM25, TFIDF, DENSE_ONLY = "BM25", "TF-IDF", "dense"
 UNCORRECTED, MERGED = "merged, not corrected", "merged, all parts"
 CSR_BY_K: Mapping[str, Mapping[str, Mapping[int, float]]] = {
@@ -70,7 +72,7 @@ CSR_BY_K: Mapping[str, Mapping[str, Mapping[int, float]]] = {
         MERGED: {5: 0.890, 10: 0.921, 15: 0.924, 20: 0.929, 25: 0.931, 30: 0.931},
     },
 }
-"""Tables 2 and 4, GPT-4o."""
+"""The paper's tables 2 and 4, with GPT-4o."""
 RECALL: Mapping[str, Mapping[str, Mapping[int, float]]] = {
     "bfcl": {
         BM25: {1: 0.693, 5: 0.913, 10: 0.945},
@@ -85,7 +87,7 @@ RECALL: Mapping[str, Mapping[str, Mapping[int, float]]] = {
         "ToolShed, as published": {5: 0.876, 10: 0.965},
     },
 }
-"""Table 5."""
+"""The paper's table 5."""
 TOKENS = {
     "bfcl": (5, 32_563, 469),
     "ultratool": (30, 136_352, 2_076),
@@ -95,16 +97,18 @@ GROUPS = (5, 10, 20, 40)
 RARE = 3
 ALL_MERGES = PlanConfig(accept="all", gateway=True)
 AS_IN_PAPER = replace(PAPER_SEARCHES["toolscope"], rerank="late")
-"""The paper's own search (α 1, 50 reranked, eq. 5); its cross-encoder, ms-marco-MiniLM-L6-v2, is
-not on the machine of the printed figures, so late interaction stands in for it.
+"""The paper's own search (α 1, 50 reranked, eq. 5). Its cross-encoder, ms-marco-MiniLM-L6-v2, is
+not on the machine on which the printed figures were made, so late interaction is used instead.
 """
 THRESHOLDS = "CSR is within .005 from .77 to .82, highest at .82, and falls above .86"
 DENSE_WEIGHTS = "recall rises with α and is highest at 1"
-"""What the paper says of figures 4 and 7, which have no numbers."""
+"""What the paper says about figures 4 and 7, which have no numbers."""
 
 
 class TfidfRanker:
-    """Ranks by the cosine of TF-IDF vectors of BM25's texts; each job separately."""
+    """Ranks tools by the cosine of TF-IDF vectors, made from the texts that BM25 reads. Each job is
+    ranked separately.
+    """
 
     def rankings(
         self,
@@ -124,7 +128,9 @@ class TfidfRanker:
 
 
 def searches(one: PaperSet) -> Iterator[tuple[str, Toolset, Ranker]]:
-    """Baselines on the original tools, our search on them, and on the merged tools."""
+    """The baselines on the original tools, our search on the original tools, and our search on the
+    merged tools.
+    """
     bench, plain = one.bench, as_it_is(one.bench.catalog)
     yield TFIDF, plain, TfidfRanker()
     for title, config in (
@@ -148,7 +154,9 @@ def searches(one: PaperSet) -> Iterator[tuple[str, Toolset, Ranker]]:
 
 
 def by_cut_off(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 4 and figure 6: CSR by k, with and without the reranker; table 5: recall by k."""
+    """Table 4 and figure 6: CSR for each k, with and without the reranker. Table 5: recall for each
+    k.
+    """
     papers, recalls = CSR_BY_K.get(one.name, {}), RECALL.get(one.name, {})
     cutoffs = sorted({1, 5, 10, 30, *papers.get(MERGED, ())})
     trial = one.trial(cutoffs)
@@ -168,7 +176,7 @@ def by_cut_off(one: PaperSet) -> Iterator[JsonObject]:
 
 
 class RecordedAnswers(ModelRequests):
-    """Answers of a file; ``is_whole`` says whether the last questions all had one."""
+    """Answers from a file. ``is_whole`` says whether each of the last questions had an answer."""
 
     is_whole = False
 
@@ -179,11 +187,12 @@ class RecordedAnswers(ModelRequests):
 
 
 def by_recorded_model(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 2, with recorded choices of a language model (not GPT-4o) that saw the prompts alone.
+    """Table 2, with recorded choices of a language model (not GPT-4o) that saw only the prompts.
 
-    UltraTool is its requests with recorded splits, nothing merged. A request whose list has changed
-    since counts in neither CSR nor oracle. The *oracle* takes every needed tool that is there: in
-    the list, or among the five best of each step.
+    For UltraTool, these are the requests with recorded splits, and nothing is merged. If the list
+    for a request has changed since, the request counts neither in CSR nor in the oracle. The
+    *oracle* takes every needed tool that is there: in the list, or among the five best for each
+    step.
     """
     ledger = FileLedger(AnswerFile(SELECTIONS, is_required=True), None)
     asker = RecordedAnswers(model_without_key(RECORDED), ledger, None)
@@ -241,9 +250,10 @@ def ablation(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
-    """TCCR and UCC as in the paper (K.1), and UCC of tools called ``RARE`` times or less.
+    """TCCR and UCC as the paper defines them (K.1), and UCC for tools called at most ``RARE``
+    times.
 
-    A call counts if some tool declares all its arguments, by name, after α.
+    A call counts if some tool declares all of its arguments, by name, after α.
     """
     declared = [{one.name for one in tool.parameters} for tool in toolset.tools]
     times = Counter((call.tool, tuple(sorted(call.arguments))) for call in calls)
@@ -260,7 +270,7 @@ def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
 
 
 def tokens(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 8: tokens of all tools, and of the k found for a request among the merged ones."""
+    """Table 8: the tokens of all tools, and of the k merged tools that are found for a request."""
     bench, (k, before, after) = one.bench, TOKENS.get(one.name, (5, 0, 0))
     every = sum(map(bench.tokens, one.tools))
     merged = of_plan(plan_merge(bench.analysis(), (), ALL_MERGES), "merged")
@@ -275,8 +285,8 @@ def tokens(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
-    """Figure 4: CSR by the least cosine of merges, with those that need a gateway; figure 7: recall
-    by α.
+    """Figure 4: CSR for each least cosine of merges, including those that need a gateway. Figure 7:
+    recall for each α.
     """
     bench, k = one.bench, CSR_AT.get(one.name, 10)
     fixed = FixedSettings(one.trial((k,)), (), bench.tokens, ALL_MERGES, BARE, k)
@@ -287,7 +297,7 @@ def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
 
 
 def silhouettes(one: PaperSet) -> Iterator[JsonObject]:
-    """Figures 8 to 10: silhouettes of k-means on the tools' vectors; lower is sparser."""
+    """Figures 8 to 10: silhouettes of k-means on the vectors of the tools. Lower means sparser."""
     plan = plan_merge(one.bench.analysis(), (), ALL_MERGES)
     toolsets = (one.tools, of_plan(plan, "merged").tools)
     plain, merged = (np.asarray(one.retriever(tools, DENSE).vectors) for tools in toolsets)
@@ -302,7 +312,9 @@ def silhouettes(one: PaperSet) -> Iterator[JsonObject]:
 
 SELECTIONS = Path(__file__).parents[1] / "data" / "selections.jsonl"
 RECORDED = Endpoint("http://localhost", "a language model, not GPT-4o")
-"""Who chose: the prompts of SELECTION_TASK were answered on 2026-11-29, no gold answer in sight."""
+"""The model that made the choices. It answered the prompts of SELECTION_TASK on 2026-11-29 without
+seeing a gold answer.
+"""
 TABLES: Mapping[str, PaperTable] = {
     "ts-selector": PaperTable(
         "CSR where recorded choices of a model select", ("bfcl", "ultratool"), 1, by_recorded_model
