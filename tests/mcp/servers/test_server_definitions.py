@@ -115,7 +115,7 @@ def test_claude_code_keeps_servers_below_projects():
         (b"{", "mcp.json is not JSON: .*, column 2"),
         (b"\xff\xfe\xff", "UTF-8"),
         (b'{"mcpServers": {"a": {"url": "ftp://x"}}}', "the address of server 'a', 'ftp://x'"),
-        (b" " * (LARGEST + 1), "has 20,000,001 bytes"),
+        (b" " * (LARGEST + 1), "20,000,001 bytes"),
         (b"[" * 100_000, "cannot be read as JSON"),
     ],
 )
