@@ -304,9 +304,8 @@ def _try_both(snapshot: Snapshot, cluster: Cluster) -> None:
         "Try both", icon=":material/compare_arrows:", key=f"try_{cluster.id}", on_change="rerun"
     )
     if box.open:
-        from ui.review.try_both_panel import (
-            try_both_panel,  # imports everything that starts servers
-        )
+        # Only here: it imports everything that starts servers.
+        from ui.review.try_both_panel import try_both_panel
 
         with box:
             try_both_panel(snapshot, cluster)

@@ -33,7 +33,11 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
-SHUT = {"server": "north", "size": 4711, "params": {"tenants": ['acme-77 of "ü"', {"deep": 0.73125}]}}
+SHUT = {
+    "server": "north",
+    "size": 4711,
+    "params": {"tenants": ['acme-77 of "ü"', {"deep": 0.73125}]},
+}
 SHOWN = ("4711", "acme-77", "0.73125", "tenants", "deep")
 """Pieces of what is fixed that no message may have."""
 
