@@ -74,7 +74,7 @@ Seconds = tuple[list[float], list[float]]
 
 
 def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:
-    """Print both ways, the ratio of their times, and the time that the second adds."""
+    """Print the times of both ways, their ratio, and the time that the second way adds."""
     for name, seconds in zip((first, second), times, strict=True):
         p50, p95 = np.percentile(seconds, (50, 95)) * 1_000
         print(f"  {name}: p50 {p50:.2f}, p95 {p95:.2f}")

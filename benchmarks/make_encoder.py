@@ -50,7 +50,7 @@ class Graph:
         return name
 
     def weight(self, name: str) -> str:
-        """Add a weight of the source as it is. Returns its name."""
+        """Add a weight of the source unchanged. Returns its name."""
         return self.value(name, self._weights[name])
 
     def product(self, inputs: str, name: str) -> str:

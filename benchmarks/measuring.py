@@ -57,8 +57,8 @@ def data_folder(name: str) -> Path:
 
 
 def catalog_file(name: str) -> Path:
-    """The file with the tools of a catalog: one in the benchmark data, a group of servers, or one
-    of our own.
+    """The file with the tools of a catalog. The catalog is in the benchmark data, is a group of
+    servers, or is our own.
     """
     for folder in (data_folder("servers"), APP_FOLDER):
         if (folder / f"{name}.json").exists():

@@ -49,9 +49,7 @@ request does not ask for, unless the tool requires it. Answer with one line of J
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a gateway tool, the merged tool, and the map from its arguments to those of the
-    member.
-    """
+    """A member of a gateway tool, the merged tool, and the map between their arguments."""
 
     id: str
     tool: Tool

@@ -74,8 +74,10 @@ class PaperSet:
         return Retriever(tools, self.bench.embedder, self.bench.cache, config)
 
     def split_trials(self) -> dict[str, Trial]:
-        """A trial for each way of splitting. If a model's splits are recorded, it has the queries
-        with such splits; otherwise all.
+        """A trial for each way of splitting requests.
+
+        If the splits of a model are recorded, each trial has only the queries that have such
+        splits.
         """
         trial, path = self.trial((1,)), data_folder(self.name) / PLANS
         recorded = {

@@ -109,8 +109,8 @@ def references(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def variants(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 5: search with each variant. Recall@10 has a p-value against vanilla. The same for each
-    split.
+    """Table 5: search with each variant. Recall@10 has a p-value against vanilla. Further rows do
+    the same for each split.
     """
     unsplit, splits = one.trial((1,)), one.split_trials()
     searches = {

@@ -133,7 +133,7 @@ def refiners(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def failures(one: PaperSet) -> Iterator[JsonObject]:
-    """Table B.1: for each tool, the share of the queries needing it that do not find it among the
+    """Table B.1: for each tool, the share of queries that need it but do not find it among the
     first five.
 
     Figure B.1: the number of words in queries that miss a tool, and in the others.

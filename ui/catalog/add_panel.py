@@ -367,7 +367,7 @@ def _choice(
 
 
 def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
-    """Draw what the servers offer, and the form that adds their tools."""
+    """Show what the servers offer, and the form that adds their tools."""
     columns: Columns[ServerOffer] = [
         Column("server", lambda offer: offer.name),
         Column("tools", lambda offer: len(offer.tools)),

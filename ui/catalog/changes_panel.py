@@ -65,7 +65,7 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
 
 
 def new_version_summary(name: str, changes: Changes, hold: int) -> None:
-    """Draw a sentence on what changes if a catalog is added under ``name``.
+    """Draw a sentence on what would change if a catalog is added under ``name``.
 
     ``hold`` is the number of decisions that stay valid.
     """

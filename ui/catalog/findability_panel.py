@@ -48,7 +48,7 @@ def found_shares(snapshot: Snapshot) -> Mapping[str, float] | None:
 
 
 def found_figure(snapshot: Snapshot) -> None:
-    """Draw how many tools the chosen search finds at all, with a link to the tools it misses."""
+    """Show how many tools the chosen search finds at all, with a link to the tools it misses."""
     shares = found_shares(snapshot)
     if shares:
         found_count = sum(share > 0 for share in shares.values())

@@ -98,8 +98,7 @@ def servers_by_client() -> Mapping[str, frozenset[str]]:
 
 
 def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
-    """Draw what the servers whose tools were listed cost in each client, and a button to add their
-    tools.
+    """Show what the listed servers cost in each client, and a button to add their tools.
 
     The tools are added as they were listed; nothing is started.
     """

@@ -150,10 +150,10 @@ def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
 
 
 def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
-    """The step for a search that learns from the requests of the query sets: what it gains, or that
-    it could be trained.
+    """A step about a search that learns from the requests of the query sets: what the search gains,
+    or that it could be trained.
 
-    There is none if there are too few requests, or if learning does not clearly help.
+    There is no such step if there are too few requests, or if learning does not clearly help.
     """
     lessons = learned_searches.lessons(snapshot)
     if not lessons:
@@ -226,7 +226,7 @@ def export_steps(
 ) -> Iterator[NextStep]:
     """A step for each API that would reject the current export, with what it rejects.
 
-    ``cache`` is the one that ``violation_counts`` takes.
+    ``cache`` is passed to ``violation_counts``.
     """
     for name in targets:
         target, rules = target_named(name), violation_counts(plan.tools, name, cache)

@@ -36,7 +36,7 @@ _NAMED = 2
 
 
 def overview_panel(snapshot: Snapshot) -> None:
-    """Draw what needs no analysis, then the results of the analysis.
+    """Show what needs no analysis, then the results of the analysis.
 
     Until the analysis is done, progress is drawn and the page ends there.
     """
@@ -334,10 +334,10 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
 
 
 def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
-    """Draw what a gateway could do: merge same-job groups and families.
+    """Show what a gateway could do: merge same-job groups and families.
 
-    It also draws how many groups only look alike (``lookalikes``) and how many proposals are
-    ``left``; these are not merged.
+    Also show how many groups only look alike (``lookalikes``) and how many proposals are ``left``;
+    these are not merged.
     """
     more = f" {lookalikes:,} more look alike; their arguments are not known." if lookalikes else ""
     if left:
@@ -358,7 +358,7 @@ def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
 
 
 def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
-    """Draw how to switch off these servers, and what would be lost.
+    """Show how to switch off these servers, and what would be lost.
 
     If ``off`` is empty, draw which of the ``others`` comes closest.
     """
@@ -405,7 +405,7 @@ def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None
 
 
 def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
-    """Draw whether the tools are within each client's limit, one client per line."""
+    """Show whether the tools are within each client's limit, one client per line."""
     lines = []
     for client in clients:
         most = client.rules.room

@@ -47,7 +47,9 @@ BUTTONS: dict[GeneratedState, tuple[str, str, str]] = {
 
 
 def generated_panel(snapshot: Snapshot) -> None:
-    """Draw the form that asks a model for queries, and the review of those already written."""
+    """Draw the form that asks a model for queries, and the review of the queries
+    already written.
+    """
     box = st.expander(
         "Write queries with a model",
         key="ask_for_queries",

@@ -62,8 +62,9 @@ def servers_panel(snapshot: Snapshot) -> None:
 
 
 def _coverages(snapshot: Snapshot) -> dict[str, Coverage]:
-    """Draw the choice of servers to show. Returns, by name, how much of each server's work the
-    remaining servers do.
+    """Draw the choice of servers to show.
+
+    Returns, for each server by name, how much of its work the remaining servers do.
     """
     advice = server_advice.advice(snapshot)
     choices = {

@@ -77,7 +77,7 @@ def winning(snapshot: Snapshot, threshold: float = telling_apart.COLLIDE) -> dic
     """The descriptions that can be accepted without a person, by tool id, for pairs whose
     similarity is ``threshold`` or more.
 
-    For each pair, this is the first rewrite that wins and has no objections. Tools with a changed
+    Each pair gets the first rewrite that wins and has no objections. Tools with a changed
     description are left out, and each tool appears only in its closest pair.
     """
     edited_tools, texts = edited_ids(snapshot), dict[str, str]()

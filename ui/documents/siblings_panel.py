@@ -24,8 +24,8 @@ MOST_OPTIONS = 500
 def chosen_key(
     bar: st.delta_generator.DeltaGenerator, label: str, labels: Mapping[str, str], at: str
 ) -> tuple[str, str]:
-    """Draw the choice among the first 500 keys. Returns the chosen key and the next one; ``at`` is
-    the session key.
+    """Draw a choice among the first 500 keys. Returns the chosen key and the one after it. ``at``
+    is the session key.
     """
     order = list(labels)[:MOST_OPTIONS]
     if st.session_state.get(at) not in order:

@@ -175,7 +175,7 @@ def comparison_tables(snapshot: Snapshot, result: Comparison) -> None:
 
 
 def _summary(snapshot: Snapshot, result: Comparison) -> None:
-    """Draw how many queries are won and lost, the merges that lose queries, and whether this may be
+    """Show how many queries are won and lost, the merges that lose queries, and whether this may be
     chance.
     """
     lines = [

@@ -52,10 +52,10 @@ class ExperimentRequest:
     ``queries`` names a query set, or is ``SYNTHETIC``. ``before`` and ``after`` are names of
     toolsets (see ``measured_sides``). ``knob`` is the setting that a sweep varies, with the merge
     policy of ``after``. ``encoders`` are names or folders of sentence-transformers models.
-    ``search`` names the paper or client whose search is used; if it is empty, ours is used. Under
-    that search, *auto* for ``rerank`` and ``None`` for ``alpha`` and ``assembly`` mean the search's
-    own values. ``select`` says what selects the tools that count. ``recorded`` has the parts of the
-    requests from a file, by query id.
+    ``search`` names the paper or client whose search is used; if it is empty, ours is used. *auto*
+    for ``rerank``, and ``None`` for ``alpha`` and ``assembly``, mean the values of that search.
+    ``select`` says what selects the tools that count. ``recorded`` has the parts of the requests
+    from a file, by query id.
     """
 
     kind: ExperimentKind = "comparison"
@@ -75,7 +75,7 @@ class ExperimentRequest:
 
     @property
     def splitter(self) -> Splitter | None:
-        """The way in which a model splits the requests; ``None`` if no model does."""
+        """How a model splits the requests; ``None`` if no model splits them."""
         return None if self.recorded else _BY_MODEL.get(self.split)
 
     @property

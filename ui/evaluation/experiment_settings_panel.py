@@ -120,7 +120,7 @@ def _recorded(more: DeltaGenerator, split: str) -> tuple[tuple[str, tuple[str, .
 
 
 def model_ready(snapshot: Snapshot, request: ExperimentRequest) -> bool:
-    """Draw how much a model would be asked. Returns false if it cannot be asked now."""
+    """Show how much a model would be asked. Returns false if it cannot be asked now."""
     if not ask_panel.can_ask(snapshot, "experiment", _WITHOUT_MODEL):
         return False
     most = evaluations.most_questions(snapshot, request)

@@ -100,7 +100,7 @@ def measured_result(
 
 
 def say_unknown(snapshot: Snapshot, queries: str) -> None:
-    """Draw which answers of a query set the catalog lacks, before anything is measured."""
+    """Show which answers of a query set the catalog lacks, before anything is measured."""
     if unknown := evaluations.unknown(snapshot, queries):
         st.warning(
             f"Answers that are not in this catalog: {safe_text.first_few(unknown, _NAMED)}.",

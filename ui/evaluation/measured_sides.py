@@ -131,8 +131,8 @@ def names(snapshot: Snapshot) -> tuple[str, ...]:
 def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
     """The toolset that is first compared with *as it is*. It has no merges that need a gateway.
 
-    It is the choice on the Export page. Without one, it is all proposals if nobody has accepted
-    any, and otherwise the accepted merges.
+    It is the one chosen on the Export page. If none was chosen, it has all proposals as long as
+    nobody has accepted any, and otherwise the accepted merges.
     """
     if exported is not None:
         return next(name for name in WITH_GATEWAY if POLICIES[name].accept == exported.accept)

@@ -58,7 +58,7 @@ def download_panel(
 
 
 def _places(target: Target, figures: exports.ExportFigures) -> None:
-    """Draw where each file of the zip goes, or why there is no zip."""
+    """Show where each file of the zip goes, or why there is no zip."""
     files = files_for(target, figures.files)
     places: dict[str, list[str]] = {}
     for name in files:

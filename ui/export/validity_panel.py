@@ -131,7 +131,7 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
 def _consequence(
     figures: ExportFigures, target: str, rules: str, titles: Mapping[str, str]
 ) -> None:
-    """Draw how many rules are violated, and whether that blocks the download."""
+    """Show how many rules are violated, and whether that blocks the download."""
     violations = figures.violations[rules]
     fixable = sum(bool(violation.fix) for violation in violations)
     name = titles.get(rules, rules)

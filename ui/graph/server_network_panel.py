@@ -109,7 +109,7 @@ def server_overlap(
 
 
 def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
-    """The columns for the two servers, for the jobs that both do, and for those of each kind that
+    """The columns for the two servers, for the number of shared jobs, and for each kind of job that
     occurs.
     """
 
@@ -150,7 +150,7 @@ def drawn_servers(view: ServerOverlap) -> list[str]:
 
 @lru_cache(maxsize=4)
 def server_drawing(view: ServerOverlap) -> Drawing:
-    """A drawing with a node for each of ``drawn_servers``. The colour of a line is that of its most
+    """A drawing with a node for each of ``drawn_servers``. A line has the colour of its most
     frequent kind.
     """
     names, links = drawn_servers(view), view.links[:MOST_LINKS]

@@ -31,7 +31,7 @@ CHANGES: Columns[histories.ToolsetDifference] = [
 
 
 def decision_detail(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
-    """Draw what the decision said and did, and the buttons that undo it."""
+    """Show what the decision said and did, and the buttons that undo it."""
     decision = entry.decision
     with st.container(border=True):
         words = f"**Decision {decision.seq}: {decision_trail.in_words(decision)}**"

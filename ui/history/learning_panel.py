@@ -54,7 +54,7 @@ _SHOWN = 8
 
 
 def learning_panel(snapshot: Snapshot) -> None:
-    """Draw what could be learned, what is in use, and the buttons."""
+    """Show what could be learned, what is in use, and the buttons."""
     decision_buttons.notice(snapshot)
     page_frame.wait_for_analysis(snapshot)
     with st.spinner("Checking what the judge could learn …"):

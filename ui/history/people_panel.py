@@ -113,7 +113,7 @@ def has_several_people(snapshot: Snapshot) -> bool:
 
 
 def people_panel(snapshot: Snapshot) -> None:
-    """Draw who has which share, everybody's progress, and the second looks."""
+    """Show who has which share, everybody's progress, and the second looks."""
     page_frame.wait_for_analysis(snapshot)
     decision_buttons.notice(snapshot)
     st.markdown("**People**: who reviews what, and do two people agree?")

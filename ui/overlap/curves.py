@@ -73,7 +73,9 @@ def curve(snapshot: Snapshot) -> Curve:
 
 
 def curve_of(snapshot: Snapshot, vectors: Mapping[str, Vectors | None]) -> Curve:
-    """The curve of the named toolsets; ``uncounted`` has the names of those not counted yet."""
+    """The curve of the named toolsets; ``uncounted`` has the names of the toolsets that are not
+    counted yet.
+    """
     by_name = {
         name: None if one is None else variant_of(snapshot, name, one)
         for name, one in vectors.items()
@@ -154,7 +156,7 @@ def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDA
 
 
 def _key(vectors: Vectors) -> str:
-    """A key that is the same for the same vectors and thresholds."""
+    """A key. The same vectors and thresholds give the same key."""
     return digest(content_hash(vectors), vectors.shape, THRESHOLDS)
 
 

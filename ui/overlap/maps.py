@@ -169,8 +169,8 @@ def _free_box(
     """The free place in a panel that is nearest to the peak, for a label that is ``wide`` pixels
     wide.
 
-    There, the label overlaps no other label, is not cut, and covers as few points as possible. The
-    place is within ``_FARTHEST`` of the peak; ``None`` if other labels leave no room.
+    At this place, the label overlaps no other label, is not cut, and covers as few points as
+    possible. The place is within ``_FARTHEST`` of the peak; ``None`` if other labels leave no room.
     """
     best: tuple[int, Box] | None = None
     for across, up in _OFFSETS:
@@ -302,8 +302,7 @@ def seconds(snapshot: Snapshot, method: Method) -> int:
 
 
 def start(snapshot: Snapshot, method: Method) -> str:
-    """Project in the background. Returns the job's id; if such a job is running, the id of that
-    job.
+    """Project in the background. Returns the id of the job, or of one that is already running.
 
     Raises ``ConfigError`` if the method is not available.
     """
@@ -399,8 +398,8 @@ def silhouette_seconds(snapshot: Snapshot) -> int:
 
 
 def start_silhouettes(snapshot: Snapshot) -> str:
-    """Compute the silhouettes in the background. Returns the job's id; if such a job is running,
-    the id of that job.
+    """Compute the silhouettes in the background. Returns the id of the job, or of one that is
+    already running.
     """
     return snapshot.start_watched(SILHOUETTES, lambda progress: run_silhouettes(snapshot, progress))
 
@@ -457,14 +456,14 @@ def _silhouette_key(snapshot: Snapshot, name: str) -> str:
 
 
 def map_key(vectors: Vectors, method: Method) -> str:
-    """The key of a cached projection. It is the same for the same vectors,
-    parameters and library.
+    """The key of a cached projection. The same vectors, parameters and library
+    give the same key.
     """
     return _key(content_hash(vectors), method)
 
 
 def colouring(name: str) -> ColourScheme:
-    """The way to colour that has this name, which may be a category field."""
+    """The way to colour the map that has this name. The name may be a category field."""
     return COLOURINGS.get(name) or ColourScheme(f"field “{name}”", "value")
 
 

@@ -43,9 +43,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdEffect:
-    """Thresholds compared with those of the plan: the effects of both, and the clusters that
-    differ.
-    """
+    """The effects of new thresholds and of the plan's thresholds, and the clusters that differ."""
 
     now: Effect
     plan: Effect

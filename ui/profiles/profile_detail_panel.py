@@ -43,7 +43,7 @@ def chosen_profile(names: Sequence[str]) -> str:
 
 
 def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
-    """Draw what has changed in the profile since it was saved, and the parts of the profile in
+    """Show what has changed in the profile since it was saved, and the parts of the profile in
     tabs.
     """
     profile = toolset.profile

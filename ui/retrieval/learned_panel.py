@@ -50,7 +50,7 @@ COSTS = {
 
 
 def learned_panel(snapshot: Snapshot, title: str) -> None:
-    """Draw what a ranking costs and gains, with the buttons that train and remove its model."""
+    """Show what a ranking costs and gains, with the buttons that train and remove its model."""
     job = snapshot.job(learned_searches.KIND)
     if job is not None and job.live:
         page_frame.job_panel(job.id)

@@ -233,8 +233,8 @@ def _figures(side: PlanSide) -> None:
 
 
 def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
-    """Draw a job with its candidates. For the tools that are called, it shows where the arguments
-    come from.
+    """Draw a job with its candidates. For each tool that is called, show where the arguments come
+    from.
     """
     calls = {call.tool_id: call.arguments for call in step.calls}
     with st.container(border=True):

@@ -157,7 +157,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
 
 
 def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
-    """Draw how a plan is made. Returns this, and the number of tools per job."""
+    """Draw the settings of a plan. Returns them, with the number of tools per job."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     endpoint = snapshot.work.endpoints.get()
     worker = bar.segmented_control(

@@ -168,7 +168,7 @@ def _subqueries(view: SearchView) -> None:
 
 
 def _figures(side: SearchSide, other: SearchSide | None) -> None:
-    """Draw how many needs the results serve and what they cost, compared with the ``other`` side if
+    """Show how many needs the results serve and what they cost, compared with the ``other`` side if
     there is one.
     """
     served = f"**{side.served} of {len(side.needs)}** answers found · " if side.needs else ""
@@ -182,7 +182,7 @@ def _figures(side: SearchSide, other: SearchSide | None) -> None:
 
 
 def _needs(side: SearchSide) -> None:
-    """Draw where the needs rank that the results do not serve."""
+    """Show the needs that the results do not serve, and where they rank."""
     for need in side.needs:
         if need.rank is not None and need.rank <= len(side.places):
             continue

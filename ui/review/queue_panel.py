@@ -1,4 +1,4 @@
-"""The queue of the Review page: what it contains, in which order, and its table."""
+"""The queue of the Review page: its contents, its order and its table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,7 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 
 QUEUE_HEIGHT = 560
-"""With this height, the queue and the decisions end above the buttons on a screen
-900 pixels high.
-"""
+"""At this height, the queue and the decisions end above the buttons on a screen 900 pixels high."""
 ORDERS: dict[queue.Order, str] = {
     "risk": "Riskiest first",
     "tokens": "Most tokens saved",
@@ -185,7 +183,7 @@ def new_clusters(snapshot: Snapshot) -> set[str]:
 
 
 def settled_cluster(snapshot: Snapshot, listing: Listing) -> SettledCluster | None:
-    """The shown cluster with the decision on it, if the list is one of decided clusters."""
+    """The shown cluster with the decision on it, if the list contains decided clusters."""
     if listing.show not in (*SETTLED, _LOOK_AGAIN):
         return None
     state = SETTLED.get(listing.show, "accepted")
@@ -249,7 +247,7 @@ def say_narrowed(
     show: str = "",
     clear: Callable[[], None] = clear_filters,
 ) -> None:
-    """Draw that only ``count`` of ``total`` are listed, and why.
+    """Show that only ``count`` of ``total`` are listed, and why.
 
     One reason may be the list ``show``. A button calls ``clear``, which lists all again. Nothing is
     drawn if all are listed.
@@ -316,7 +314,7 @@ def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
 
 
 def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> None:
-    """Draw why the list is empty, although ``waiting_count`` clusters may wait in other lists."""
+    """Show why the list is empty, although ``waiting_count`` clusters may wait in other lists."""
     if listing.total:
         selected = " and contains selected tools" if tool_selection.only(snapshot) else ""
         st.info(
@@ -483,7 +481,7 @@ def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 
 
 def counts(snapshot: Snapshot, listing: Listing) -> None:
-    """Draw how many clusters are listed, and how many wait in total."""
+    """Show how many clusters are listed, and how many wait in total."""
     progress = review.progress(snapshot)
     apart = (
         f", {progress.leftovers:,} of them with tools that were kept apart"

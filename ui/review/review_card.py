@@ -173,7 +173,7 @@ def _set_all(parts: dict[str, int], part: int) -> None:
 
 
 def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeEffect) -> None:
-    """Draw what the plan would make of the parts: names (φ), arguments (α) and documents."""
+    """Show what the plan would make of the parts: names (φ), arguments (α) and documents."""
     if effect.refusal:
         st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
         return
@@ -342,7 +342,7 @@ def one_job_button(cluster: Cluster, suffix: str) -> None:
 
 
 def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) -> None:
-    """If it is open, draw what the family would become as one tool, and the button that accepts
+    """If the panel is open, show what the family would become as one tool, with a button to accept
     that.
     """
     if st.session_state.get(ONE_JOB) != shown.id:
@@ -452,8 +452,8 @@ def _toggle_flagging(cluster_id: str) -> None:
 
 
 def _flags(snapshot: Snapshot, listing: Listing) -> None:
-    """Draw what calls to the members showed and the notes on them. If asked for, also draw the form
-    for a new note.
+    """Show what calls to the members revealed and the notes on the members. If a person asked for
+    it, also draw the form for a new note.
     """
     for pair, compared in review.comparisons_on(snapshot, listing.current).items():
         text = safe_text.sentence(f"{pair.left}, {pair.right}: {compared.detail['verdict']}")

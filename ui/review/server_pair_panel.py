@@ -111,7 +111,7 @@ def _show_pair(key: str) -> None:
 
 
 def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
-    """Draw how much of each server the other covers, and for each a button that removes it."""
+    """Show how much of each server the other covers, with a button that removes the server."""
     servers = server_advice.coverage(snapshot)
     if not servers.servers.keys() >= set(pair.servers):  # implied servers cannot be switched off
         return
@@ -310,7 +310,7 @@ def _version(pair: ServerPairProposals) -> str:
 
 
 def _reasons(pair: ServerPairProposals) -> None:
-    """Draw what to check. Each sentence appears once, with the merges that it is about."""
+    """Show what to check. Each sentence appears once, with the merges that it is about."""
     merges: dict[str, list[Cluster]] = {}
     for cluster in pair.clusters:
         for reason in reasons_against_in_batch(cluster):

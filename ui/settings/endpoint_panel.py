@@ -149,7 +149,7 @@ def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
 
 
 def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
-    """Draw where the key comes from, but never the key itself."""
+    """Show where the key comes from, but never the key itself."""
     origin, place = safe_text.untrusted(endpoint.origin), page_frame.key_source(endpoint.origin)
     if place:
         st.caption(
@@ -222,7 +222,7 @@ def _connection(connection: Connection) -> None:
 
 
 def embeddings_caption(snapshot: Snapshot) -> None:
-    """Draw where the embeddings come from. This is set when the app starts."""
+    """Show where the embeddings come from. This is set when the app starts."""
     settings = snapshot.work.settings
     if settings.embeddings_model:
         model = safe_text.untrusted(settings.embeddings_model)

@@ -238,7 +238,7 @@ def _price_in_words(estimates: Estimates, endpoint: Endpoint) -> str:
 
 
 def _last_run(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> None:
-    """Draw how the last run of this kind ended, unless it is running or done."""
+    """Show how the last run of this kind ended, unless it is running or done."""
     runs = judging.runs(snapshot)
     last = next((run for run in runs if run.kind == question.kind), None)
     if last is None or last.state in ("done", "running"):

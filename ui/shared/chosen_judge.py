@@ -33,7 +33,7 @@ class JudgeChoice:
 
 
 def choose(store: Store, catalog_id: int, choice: JudgeChoice | None) -> None:
-    """Use this choice for the plan from now on. ``None`` means the offline judge."""
+    """From now on, make the plan with this choice. ``None`` means the offline judge."""
     write_setting(store, setting_name(catalog_id), asdict(choice) if choice else None)
 
 

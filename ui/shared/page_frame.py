@@ -67,7 +67,7 @@ def open_first_catalog() -> None:
 
 
 def _settings() -> Settings:
-    """The settings from the environment. Keys in Streamlit's secrets come before those of the
+    """The settings from the environment. Keys in Streamlit's secrets come before keys in the
     environment.
     """
     settings = read_environment()
@@ -385,10 +385,10 @@ def job_panel(job_id: str, seconds: float = 0, ready: Callable[[], bool] | None 
 
 
 def _time_left(job: Job, now: float, estimate: float | None) -> str:
-    """How much longer a job will take, in words.
+    """How much longer the current step of a job, or the whole job, will take, in words.
 
     The time comes from the pace since this page first saw the current step. Until there is a pace,
-    it comes from the ``estimate`` of what is left of the whole job.
+    it comes from ``estimate``, the time left for the whole job.
     """
     key = f"pace_{job.id}"
     stage, done, since = st.session_state.setdefault(key, (job.stage, job.done, now))

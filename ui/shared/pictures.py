@@ -48,8 +48,8 @@ def hover(name: str, server: str) -> str:
 
 
 def by_server(servers: Sequence[str], noun: str = "server") -> tuple[tuple[str, list[int]], ...]:
-    """The rows of each server (or ``noun``), with a label. The largest comes first; the last has
-    all others together.
+    """The rows of each server (or ``noun``), with a label. The largest server comes first; the last
+    row has all other servers together.
     """
     counts = Counter(servers)
     by_size = sorted(counts, key=lambda server: (-counts[server], server))

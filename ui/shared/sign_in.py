@@ -57,7 +57,7 @@ def name() -> str:
 
 
 def person() -> None:
-    """Draw who is signed in, and the button to sign out."""
+    """Show who is signed in, and the button to sign out."""
     name_shown = str(st.user.get("name") or name())
     st.caption(f"Signed in as **{safe_text.untrusted(name_shown)}**")
     st.button("Sign out", key="sign_out", on_click=st.logout)
@@ -118,7 +118,8 @@ async def announced(_app: object) -> AsyncIterator[None]:
 def asks_for_token() -> bool:
     """Whether this visitor still has to give the token. If so, draws the field for it.
 
-    If people sign in, nobody has to. A token that was given is valid until the page is reloaded.
+    No token is needed if people sign in. A token that was given is valid until the page is
+    reloaded.
     """
     if is_configured() or st.session_state.get(GIVEN):
         return False

@@ -113,8 +113,8 @@ class Snapshot:
         return {tool.id: costs.of(tool, self.format) for tool in self.catalog.tools}
 
     def start(self, kind: str, work: jobs.Work) -> str:
-        """Start long work of this kind on the catalog. Returns the job's id; if such a job is
-        running, the id of that job.
+        """Start long work of this kind on the catalog. Returns the id of the job, or of one that is
+        already running.
         """
         return self.work.analyses.background(self.id, kind, work)
 
@@ -199,7 +199,7 @@ class Snapshot:
 
     @kept()
     def plan_under(self, config: PlanConfig) -> MergePlan:
-        """The merge with the decisions made so far, if ``config`` chooses the merges to apply.
+        """The merge with the decisions made so far. ``config`` chooses which merges are applied.
 
         Raises the errors of ``plan``.
         """
@@ -208,7 +208,7 @@ class Snapshot:
 
     @kept()
     def _proposed(self, divide: bool) -> Proposals:
-        """The proposals that all accept policies start from."""
+        """The proposals from which all accept policies start."""
         return proposed(self.analysis, self.log, divide=divide)
 
 

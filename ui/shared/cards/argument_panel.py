@@ -1,4 +1,4 @@
-"""The parameters of the merged tool as agents see them, beside those of the members.
+"""The parameters of the merged tool as agents see them, beside the members' parameters.
 
 Differences between members are marked, and so are declarations that agents no longer see.
 """

@@ -1,4 +1,4 @@
-"""Many proposals decided at once (safe ones, those between two servers, or those above a bar), and
+"""Many proposals decided at once (safe ones, all between two servers, or all above a bar), and
 audits of these batches.
 
 Nobody looks at every decision of a batch. Instead, a random sample is checked afterwards to
@@ -269,7 +269,7 @@ def server_pairs(
 
 
 def reasons_against_in_batch(cluster: Cluster) -> tuple[str, ...]:
-    """The objections to a proposal that is shown with the others between its servers.
+    """The objections to a proposal when it is shown with the other proposals between its servers.
 
     The objection that counts the proposal's similar tools outside is left out, because some of
     these are in the other proposals.

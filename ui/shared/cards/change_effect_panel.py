@@ -33,7 +33,7 @@ from ui.shared.services import loaded_queries, searches
 from ui.shared.snapshot import Snapshot
 
 AHEAD = 4
-"""How many proposals are measured at once: that of the card, and the next ones."""
+"""How many proposals are measured at once: the one on the card, and the ones after it."""
 _LOOK_AGAIN = "2s"
 _ABOUT = (
     "A request counts as found if no tool that it does not need ranks above one that it needs. The "
@@ -44,7 +44,7 @@ _ABOUT = (
 
 
 def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
-    """Draw the effect of the first cluster's merge, which is one of all merges of the plan.
+    """Draw the effect of the first cluster's merge, as one of many merges in the plan.
 
     The other clusters are measured afterwards, because they will be shown next.
     """
@@ -55,9 +55,7 @@ def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
 def rewrite_effect(
     snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str], pairs: int
 ) -> None:
-    """Draw the effect of new descriptions for two tools. The pair is one of ``pairs`` that are
-    tried.
-    """
+    """Draw the effect of new descriptions for two tools, when ``pairs`` pairs are tried in all."""
     change = rewrite(snapshot, pair, descriptions)
     _effect_fragment(snapshot, [change], pairs)
 
@@ -73,8 +71,9 @@ def _effect_fragment(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], coun
 
 
 def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int) -> None:
-    """Draw the effect of the first of the ``toolsets``, one of ``changes`` that are tried. If it is
-    not known, it is measured first.
+    """Draw the effect of the first of the ``toolsets``, when ``changes`` changes are tried in all.
+
+    If the effect is not known, it is measured first.
     """
     diff = effect(snapshot, toolsets[0])
     job = snapshot.job(KIND)
@@ -120,7 +119,7 @@ def _needs(query: Query) -> str:
 
 
 _MOST_QUERIES = 2_000
-"""In a larger query set, only this many requests, the first ones, are searched for."""
+"""Of a larger query set, only the first requests up to this number are searched for."""
 
 KIND = "effect of a change"
 

@@ -61,7 +61,7 @@ def short(outcome: PairOutcome) -> str:
 
 
 def probability(verdict: Verdict) -> str:
-    """The probability behind the verdict: that of a family, or that of the same job."""
+    """The probability behind the verdict: of a family, or of the same job."""
     if verdict.outcome == "family":
         return f"{verdict.family:.2f}"
     return f"{verdict.same_job:.2f}"
@@ -102,7 +102,7 @@ def title(card: Card, blind: bool = False) -> None:
 
 
 def likelihood_badge(cluster: Cluster) -> None:
-    """Draw how likely it is, in the judge's view, that the weakest pair is one job. This is not a
+    """Show how likely it is, in the judge's view, that the weakest pair is one job. This is not a
     similarity.
     """
     st.badge(
@@ -129,7 +129,7 @@ def kind_badge(cluster: Cluster) -> None:
 
 
 def question(card: Card) -> None:
-    """Draw in one sentence what accepting would mean for agents."""
+    """Show in one sentence what accepting would mean for agents."""
     canonical, others = _named(card.canonical), listed(map(_named, card.switched_off), _NAMED)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
@@ -145,7 +145,7 @@ def question(card: Card) -> None:
 
 
 def show_reasons_against(card: Card) -> None:
-    """Draw what was checked, and the objections to accepting."""
+    """Show what was checked, and the objections to accepting."""
     cluster = card.cluster
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
@@ -164,7 +164,7 @@ def show_reasons_against(card: Card) -> None:
 
 
 def wording(card: Card) -> None:
-    """Draw whether the others cover each word of one member, or which words they do not cover."""
+    """Show whether the others cover each word of one member, or which words they do not cover."""
     if not card.unmatched:
         st.markdown(":green[:material/check:] Names and descriptions show no relevant difference.")
         return
@@ -174,7 +174,7 @@ def wording(card: Card) -> None:
 
 
 def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> None:
-    """Draw what differs, why no member can be left out, and the argument that a gateway would add.
+    """Show what differs, why no member can be left out, and the argument that a gateway would add.
 
     Other providers are shown with what the ``servers`` say about themselves.
     """

@@ -273,7 +273,9 @@ def _note_batch(
 
 
 def safe_in_words(snapshot: Snapshot) -> str:
-    """What accepting the safe merges will do, what it leaves to a person, and why, as text."""
+    """A text that says what accepting the safe merges will do, what is left to a
+    person, and why.
+    """
     safe, sizes = review.safe(snapshot), review.sizes(snapshot)
     left_out = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
@@ -358,7 +360,7 @@ def notice(snapshot: Snapshot) -> None:
 
 
 def together_with(one: Decision, decisions: Sequence[Decision]) -> tuple[int, ...]:
-    """The seq of a decision, with those of the other active decisions in its batch."""
+    """The seqs of a decision and of the other active decisions in its batch."""
     batch = one.detail.get("batch")
     if batch is None or one.action == "flag":
         return (one.seq,)
@@ -383,7 +385,7 @@ def undo_button(snapshot: Snapshot, active: tuple[Decision, ...], by_key: bool =
 
 
 def take_back_button(snapshot: Snapshot, settled_cluster: SettledCluster | None) -> None:
-    """Draw a button that undoes the decision on the shown cluster, if there is such a decision."""
+    """Draw a button that undoes the decision on the shown cluster, if it has one."""
     if settled_cluster is None or settled_cluster.decision is None:
         return
     decision = settled_cluster.decision

@@ -19,7 +19,7 @@ CAN_GO = SERVERS | {"servers_shown": ADVISED}
 
 
 def advice(snapshot: Snapshot, limit: int = _SHOWN) -> None:
-    """Draw which servers could be switched off, largest saving first, with their use in logs. Then
+    """Show which servers could be switched off, largest saving first, with their use in logs. Then
     draw the copies.
     """
     advised = server_advice.advice(snapshot)

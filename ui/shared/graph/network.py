@@ -154,7 +154,7 @@ NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line style for the edges that fulfil ``holds``.
+    """A line style for the edges for which ``holds`` returns true.
 
     ``width`` is in pixels. ``dashes`` are the lengths of a dash and of a gap.
     """
@@ -191,8 +191,8 @@ LINES = (
 
 @dataclass(frozen=True, slots=True)
 class LegendKey:
-    """A line of the legend: a coloured sign (without a colour, that of the text), or the line of an
-    edge.
+    """A line of the legend: a sign with its colour (if empty, the colour of the text), or the line
+    of an edge.
     """
 
     text: str

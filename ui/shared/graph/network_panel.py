@@ -195,7 +195,7 @@ def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
 def _split(snapshot: Snapshot, bridge: components.Bridge) -> None:
     """Divide the cluster at the bridge.
 
-    If the address named the cluster, it then names what remains of it.
+    If the address named the cluster, it then names what remains of the cluster.
     """
     if bridge.cluster:
         decision_buttons.take_apart(snapshot, bridge.cluster, bridge.groups, None, [])

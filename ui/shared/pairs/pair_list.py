@@ -43,7 +43,7 @@ class PairFilter:
 
     @property
     def key(self) -> str:
-        """Twelve hex digits that are the same for the same filters."""
+        """Twelve hex digits that identify the filters."""
         return digest(self.verdict, self.server, self.least_similarity, self.differing, self.find)[
             :12
         ]

@@ -47,7 +47,7 @@ def draw_pair(snapshot: Snapshot, pair: Pair) -> None:
 
 
 def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
-    """Draw that there is nothing to show, and which two tools are closest. Then stop the page."""
+    """Show that there is nothing to show, and which two tools are closest. Then stop the page."""
     nearest = closest(snapshot.analysis)
     if nearest is not None:
         names = " and ".join(map(safe_text.untrusted, (nearest.left, nearest.right)))
@@ -57,7 +57,7 @@ def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
 
 
 def families_note(snapshot: Snapshot) -> None:
-    """Draw how many families a picture of shared jobs leaves out, with a link to them."""
+    """Show how many families a picture of shared jobs leaves out, with a link to them."""
     families = review.progress(snapshot).clusters.families.total
     if families:
         are = "is" if families == 1 else "are"
@@ -241,7 +241,7 @@ def _column_title(column: str) -> str:
 
 
 def _confused_line(snapshot: Snapshot, pair: Pair) -> None:
-    """Draw which queries confuse the two tools, if an experiment has measured that."""
+    """Show which queries confuse the two tools, if an experiment has measured that."""
     confusion = experiments.confusion_of(snapshot, pair)
     if confusion is None:
         return

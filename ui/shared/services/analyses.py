@@ -29,7 +29,7 @@ class WatchedJobs:
 
     This work has its own thread, so that no other work waits for it. The panel that shows its
     progress looks at it every second. When a page has been drawn without that panel, it has left
-    the work. When a page starts to be drawn again, it looks away for a moment. A closed tab stops
+    the work. A page that starts to be drawn again looks away for a moment. A closed tab stops
     looking.
     """
 
@@ -145,8 +145,8 @@ class Analyses:
         self._lock = threading.Lock()
 
     def start(self, catalog_id: int) -> str:
-        """Analyse in the background. Returns the job's id; if such a job is running, the id of that
-        job.
+        """Analyse in the background. Returns the id of the job, or of one that is
+        already running.
         """
         return self._runner.submit(
             catalog_id, self._kind, lambda progress: self.run(catalog_id, progress)

@@ -89,10 +89,10 @@ class ExportFigures:
     is the entry for the chosen format or, if that is not used in prompts, for ``sizes_for``.
     ``hostile`` maps the ids of tools that are exported with text for which the scan blocks them to
     the codes of the findings. ``unreadable`` says in sentences what is left out because the target
-    could not accept it. ``toolsets`` are, for each target name, the parts that the limit on tools
-    requires, if there are several. ``files`` are the files in the bundle for clients and APIs.
-    ``shared_names`` has a line for each tool. ``loading`` has the size of the tools in every prompt
-    and of those left to a search; it is ``None`` if no tools are left to a search.
+    could not accept it. ``toolsets`` are, for each target name, the parts into which the tool limit
+    splits the toolset, if there are several. ``files`` are the files in the bundle for clients and
+    APIs. ``shared_names`` has a line for each tool. ``loading`` has the size of the tools in every
+    prompt and of those left to a search; it is ``None`` if no tools are left to a search.
     """
 
     plan: MergePlan
@@ -159,7 +159,9 @@ def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
 
 
 def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ...]:
-    """What each accept policy results in under the limit on tools of ``target``."""
+    """For each accept policy, how many tools are left, and how many parts the limit of ``target``
+    requires.
+    """
     configs = [PlanConfig(accept=accept, gateway=gateway) for accept in _POLICIES]
     plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
     return tuple(
@@ -292,7 +294,9 @@ def figures_of(
 
 
 def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLine, ...]:
-    """The parts that the limit on tools of ``target`` requires. Empty if one part is enough."""
+    """The parts into which the tool limit of ``target`` splits the toolset. Empty if one part is
+    enough.
+    """
     parts = checked_plan.toolsets(plan, target, fix=True)
     if len(parts) == 1:
         return ()

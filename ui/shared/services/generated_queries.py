@@ -60,7 +60,7 @@ def estimate(snapshot: Snapshot, generation: QueryGeneration) -> estimates.Estim
 
 
 def start(snapshot: Snapshot, generation: QueryGeneration) -> str:
-    """Ask in the background. Returns the job's id; if such a job is running, the id of that job.
+    """Ask in the background. Returns the id of the job, or of one that is already running.
 
     Raises ``ConfigError`` without an endpoint, and ``JobError`` before the analysis is done.
     """

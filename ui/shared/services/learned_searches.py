@@ -82,8 +82,8 @@ def queries(snapshot: Snapshot) -> tuple[Query, ...]:
 
 
 def lessons(snapshot: Snapshot) -> int:
-    """The number of different requests to learn from. It is 0 if they are too few
-    to prove a gain.
+    """The number of different requests to learn from. It is 0 if there are too
+    few to prove a gain.
     """
     number = len({one.text for one in queries(snapshot)})
     return number if number >= LEAST_QUERIES else 0
@@ -178,7 +178,8 @@ def tuning_lessons(snapshot: Snapshot, measured: str) -> tuple[int, float]:
     """The number of queries on which an encoder can be tuned, and roughly how many seconds that
     takes on two cores.
 
-    These are the queries of all sets but the ``measured`` one. The number is 0 if they are too few.
+    These are the queries of all sets but the ``measured`` one. The number is 0 if there are too
+    few.
     """
     ids, needed = snapshot.catalog.by_id.keys(), dict[str, set[str]]()
     for query in loaded_queries.queries(snapshot, measured):

@@ -79,7 +79,7 @@ def estimate_of(snapshot: Snapshot, ask: Callable[[Asker], object]) -> Estimates
 def start(
     snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False, clusters: Sequence[str] = ()
 ) -> str:
-    """Ask in the background. Returns the job's id; if such a job is running, the id of that job.
+    """Ask in the background. Returns the id of the job, or of one that is already running.
 
     ``clusters`` are the ids of the clusters whose texts are wanted (for *documents*); empty means
     all. Raises ``ConfigError`` without an endpoint, and ``JobError`` before the analysis is done.
@@ -141,8 +141,7 @@ def in_run(
 
 
 def in_background(snapshot: Snapshot, kind: RunKind, work: Work) -> str:
-    """Start work that asks a model. Returns the job's id; if such a job is running, the id of that
-    job.
+    """Start work that asks a model. Returns the id of the job, or of one that is already running.
 
     Raises ``ConfigError`` if no model is set up.
     """

@@ -185,8 +185,8 @@ def as_planned(
 def _nearest_first(
     analysis: Analysis, clusters: Iterable[Cluster], ids: Sequence[str]
 ) -> list[Cluster]:
-    """The clusters, sorted by how similar their most similar member is to one of the tools, most
-    similar first.
+    """The clusters, starting with the one whose closest member is most similar to
+    one of the tools.
     """
     own = analysis.vectors[[analysis.rows[one] for one in ids]]
     closest = (analysis.vectors @ own.T).max(axis=1)

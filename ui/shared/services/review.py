@@ -188,10 +188,10 @@ def decide(
 ) -> Decision:
     """Append a reviewer's decision on ``cluster`` as it was shown.
 
-    ``detail`` names tools by id (see ``Decision``). Unless ``detail`` says otherwise, the relation
-    is the one that was shown. For an accepted merge, so are the canonical tool and whether it is a
-    drop-in. Raises ``StaleDecisionError`` if somebody else has decided on the cluster in the
-    meantime, and ``DecisionError`` if the decision contradicts an active one.
+    ``detail`` names tools by id (see ``Decision``). Unless ``detail`` names another relation, the
+    decision has the relation that was shown and, if it accepts a merge, the canonical tool and the
+    kind *drop-in* that were shown. Raises ``StaleDecisionError`` if somebody else has decided on
+    the cluster in the meantime, and ``DecisionError`` if the decision contradicts an active one.
     """
     shown: dict[str, Any] = {"relation": cluster.relation} if action in forms.WITH_RELATION else {}
     is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
@@ -245,7 +245,7 @@ def recut(
 def decide_each(
     snapshot: Snapshot, reviewer: str, rows: Iterable[tuple[Action, Cluster, Mapping[str, Any]]]
 ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
-    """Make a decision for each row. Returns the decisions, and the errors of those that failed
+    """Make a decision for each row. Returns the decisions, and an error for each row that failed
     because somebody else was faster.
 
     A row has an action, the cluster as it was shown, and the detail. The detail of each decision

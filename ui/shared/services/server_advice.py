@@ -58,7 +58,7 @@ def advice(snapshot: Snapshot) -> Advice:
 
 @kept()
 def against_all(snapshot: Snapshot) -> tuple[Coverage, ...]:
-    """For each server, how much of its work all the others cover together."""
+    """For each server, how much of its work all other servers together cover."""
     servers = coverage(snapshot)
     names = frozenset(servers.servers)
     return tuple(servers.of(one, names - {one}) for one in servers.servers)
@@ -194,8 +194,8 @@ def _ends(
 def _proposed_matches(
     pair: ServerPairProposals, matches: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Cluster]:
-    """The proposals between two servers, keyed by a tool of each. If one of the ``matches`` is
-    among them, it is the key.
+    """The proposals between two servers, keyed by a tool of each. If possible, the key is one of
+    the ``matches``.
     """
     rows = {}
     for cluster, (ours, theirs) in zip(pair.clusters, pair.sides, strict=True):

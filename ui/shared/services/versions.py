@@ -72,12 +72,14 @@ def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> version_changes.Ch
 
 
 def carried_decisions(snapshot: Snapshot) -> StandingDecisions:
-    """What this version means for the active decisions."""
+    """Which active decisions apply to this version, are suspended in it, or have
+    lost their tools.
+    """
     return standing_decisions(snapshot.catalog, snapshot.log)
 
 
 def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingDecisions | None:
-    """What storing ``catalog`` would mean for the active decisions; ``None`` for a new name."""
+    """The same as ``carried_decisions``, if ``catalog`` were stored; ``None`` for a new name."""
     newest = snapshot.newest.get(name.strip())
     return None if newest is None else _standing_then(snapshot, newest, catalog)
 
@@ -85,7 +87,7 @@ def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingD
 def _standing_then(
     snapshot: Snapshot, newest: CatalogRecord, catalog: Catalog
 ) -> StandingDecisions:
-    """What it would mean for the decisions if ``catalog`` came after ``newest``."""
+    """The same as ``carried_decisions``, if ``catalog`` came after ``newest``."""
     then = snapshot.work.snapshot(newest.id)
     renamed = _diff(newest.id, then.catalog, catalog).new_ids
     log = [under_new_ids(one, renamed) for one in then.log]
@@ -159,7 +161,9 @@ def _diff(old_id: int, old: Catalog, new: Catalog) -> version_changes.CatalogDif
 
 
 def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDecisions:
-    """What ``catalog`` means for the active decisions in ``log``."""
+    """Which active decisions in ``log`` apply to ``catalog``, are suspended, or have lost their
+    tools.
+    """
     suspended = suspended_decisions(catalog, log)
     prints = {tool.fingerprint for tool in catalog.tools}
     in_force = [one for one in active(log) if one.action not in _NOTES]
@@ -215,10 +219,10 @@ def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.
 
 
 def _is_made_again(catalog: Catalog, decision: Decision, later: Sequence[Decision]) -> bool:
-    """Whether later decisions have decided on the same tools in the same way.
+    """Whether ``later`` decisions repeat this decision on its tools.
 
-    If the decision links tools, this must be so for all but one of them. Otherwise, it must be so
-    for each tool that has changed.
+    If the decision links tools, they must cover all but one of these tools. Otherwise, they must
+    cover each tool that has changed.
     """
     links = decision.action in LINKING
     kind = LINKING if links else (decision.action,)

@@ -19,8 +19,8 @@ from ui.shared.snapshot import Snapshot
 def configuration(
     before: live_servers.ServersRead | None, key: str, purpose: str = ""
 ) -> ClientConfiguration | None:
-    """Draw the fields for a file, text or address. Returns the servers in it; without one, those of
-    the last reading.
+    """Draw the fields for a file, text or address. Returns the servers found there or, if nothing
+    is given, those of the last reading.
 
     The keys of the widgets begin with ``key``. ``purpose`` says what the servers are for.
     """

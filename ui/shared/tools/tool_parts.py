@@ -42,7 +42,7 @@ def open_button(tool: Tool, place: str) -> None:
 
 
 def owner_badge(tool: Tool) -> None:
-    """Draw what distinguishes a tool from others with the same name."""
+    """Show what distinguishes a tool from others with the same name."""
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     st.badge(owner, color="gray", icon=":material/dns:")
 
@@ -87,7 +87,7 @@ def declared_line(tool: Tool) -> None:
 
 
 def usage_caption(snapshot: Snapshot, tool: Tool) -> None:
-    """Draw how often the tool was called, if the catalog has logs."""
+    """Show how often the tool was called, if the catalog has logs."""
     figures = usage_evidence.figures(snapshot)
     if figures.calls:
         st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
