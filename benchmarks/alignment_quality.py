@@ -27,7 +27,7 @@ NEAR = _DATA / "alignment_near.jsonl"
 CATALOGS = ("bfcl", "bfcl-live", "ultratool", "docker-mcp")
 _LIKELY = 0.85
 _ALIKE = 45.0
-"""From this ratio on, the fuzzy method takes two names for the same one. It was the best value from
+"""From this ratio on, the fuzzy method takes two names to be the same. It was the best value from
 40 to 90 on the development halves.
 """
 

@@ -144,8 +144,8 @@ class Fault:
         return package_of(self.path)
 
     def tests(self, checkout: Path) -> list[str]:
-        """The tests of the file's package. For a package of the screen, these are the test files
-        that contain its name.
+        """The tests of the file's package. If the package belongs to the screen, they are the test
+        files that contain its name.
         """
         core, _, name = self.package.partition("/")
         if core == "toolscope_core":

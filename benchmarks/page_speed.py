@@ -119,7 +119,7 @@ def measure(browser: Browser, name: str, rounds: int) -> None:
 
 @contextmanager
 def serving(settings: Settings, *module: str) -> Iterator[str]:
-    """The address of a module that serves the store and the cache in these settings."""
+    """Start a module that serves the store and the cache in these settings. Yields its address."""
     port = measuring.free_port()
     options = {"port": port, "fileWatcherType": "none", "headless": "true"}
     process = subprocess.Popen(

@@ -48,8 +48,8 @@ trained together.
 """
 _SURENESS = {3: 1.0, 2: 0.8, 1: 0.3}
 _OLDER, _OLDER_MERGES = 0.6, 0.25
-"""What a label from the first rounds counts, and what a merge from them counts, because their rules
-for merges were looser.
+"""The weights of labels from the first rounds. Merges weigh less, because the rules for them were
+looser.
 """
 _ENOUGH = 30
 """From this many labels of a kind on, a catalog has its full weight for that kind."""
@@ -349,8 +349,8 @@ def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Mode
 def _balanced(catalog: LabelledCatalog) -> NDArray[np.float64]:
     """The weight of each pair.
 
-    The weights of the same job, of families, and of the other pairs in the catalog each have the
-    same sum, or a smaller one if there are few such pairs.
+    Pairs of the same job, pairs of families, and all other pairs have the same total weight in a
+    catalog. The total is smaller if there are few such pairs.
     """
     share = catalog.sureness.copy()
     for kind in (catalog.merge, catalog.family, ~catalog.merge & ~catalog.family):

@@ -49,8 +49,8 @@ _PER_PATTERN = 40
 _FEWEST = 3
 """A signal gets a weight only if at least this many sentences have it."""
 _WRITTEN, _DRAWN = 6.0, 0.5
-"""What a sentence that a person wrote and one from a pattern count, if one from a
-catalog counts 1.
+"""The weights of a sentence that a person wrote and of one from a pattern. A sentence from a
+catalog has weight 1.
 """
 _REGULARISATION, _PAIR = 2.0, 0.6
 _ROUNDS = 2

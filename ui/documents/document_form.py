@@ -126,7 +126,7 @@ class DocumentForm:
         return replace(fields, rows=tuple(rows), way=_TABLE)
 
     def _switch_way(self) -> None:
-        """Copy the parameters to the other view; if they are invalid, the last valid ones."""
+        """Copy the parameters to the other view. If they are invalid, copy the last valid ones."""
         start = self._unsaved.get(self._key, self._initial[self._key])
         try:
             base = _draft_of(start)

@@ -58,7 +58,7 @@ class UploadedBundles:
         return PREFIX + called
 
     def names(self, name: str) -> tuple[str, ...]:
-        """The toolset names of the bundles of a catalog, sorted."""
+        """The names under which a catalog's bundles can be chosen as toolsets, sorted."""
         folder = self._of(name)
         files = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         return tuple(PREFIX + one for one in sorted(files) if not one.startswith("."))

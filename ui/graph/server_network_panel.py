@@ -43,7 +43,9 @@ class ServerLink:
 
     @property
     def kind(self) -> ProposalKind:
-        """The kind of most of the jobs. If several kinds are equally frequent, the clearest one."""
+        """The most frequent kind of job. If several kinds are equally frequent, this is the
+        clearest of them.
+        """
         return max(KINDS, key=lambda kind: self.counts.get(kind, 0))
 
     @property

@@ -463,7 +463,7 @@ def map_key(vectors: Vectors, method: Method) -> str:
 
 
 def colouring(name: str) -> ColourScheme:
-    """The way to colour the map that has this name. The name may be a category field."""
+    """The colour scheme with this name. The name may be that of a category field."""
     return COLOURINGS.get(name) or ColourScheme(f"field “{name}”", "value")
 
 

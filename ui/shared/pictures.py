@@ -98,8 +98,8 @@ LEGEND = {"orientation": "h", "y": -0.25, "yanchor": "top"}
 def figure(traces: Sequence[object], height: int) -> go.Figure:
     """A figure with the traces on a transparent background. ``height`` is in pixels.
 
-    Right after a figure, Streamlit gives Plotly a copy of it. ``datarevision`` says that the data
-    is unchanged, so that the copy is not drawn again.
+    Streamlit gives Plotly each figure and, right after it, a copy. ``datarevision`` says that the
+    data is unchanged, so that the copy is not drawn again.
     """
     chart = go.Figure(list(traces))
     chart.layout.template = None

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FIRST_PAGE = "/catalog"
-"""The address of the first page by name. Streamlit itself knows this page only by the empty
+"""The address of the first page by name. Streamlit itself serves this page only at the empty
 address.
 """
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -325,7 +325,7 @@ def _cell_of(card: Card, tool: Tool, row: ArgumentRow, merged: Parameter | None)
 
 
 def _marked(cells: Sequence[ArgumentCell]) -> tuple[ArgumentCell, ...]:
-    """The cells, with those marked that differ from the canonical tool's."""
+    """The cells. Those that differ from the canonical tool's cell are marked."""
     first = cells[0].source, cells[0].declared
     return tuple(replace(one, differs=(one.source, one.declared) != first) for one in cells)
 

@@ -113,7 +113,7 @@ class Card:
 
 
 def card_of(analysis: Analysis, cluster: Cluster, format: str = PROMPT_FORMATS[0]) -> Card:
-    """The card for one cluster of a plan on this analysis. Sizes are those in the prompt
+    """The card for one cluster of a plan on this analysis. Sizes are measured in the prompt
     ``format``.
     """
     rows, tools = analysis.rows, analysis.catalog.tools

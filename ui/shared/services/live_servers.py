@@ -130,8 +130,8 @@ def start(
     """Start or contact the named servers and list their tools in the background. Returns the job's
     id.
 
-    The job belongs to the catalog on the screen. A server's values are read only when its turn
-    comes; until then, they are kept in memory. Raises ``ConfigError`` if starting servers is off,
+    The job belongs to the catalog on the screen. The configuration is kept in memory, and a
+    server's values are read when its turn comes. Raises ``ConfigError`` if starting servers is off,
     or if a name is not configured.
     """
     if reason := why_off(snapshot.work.settings, is_shared):

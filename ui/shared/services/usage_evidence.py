@@ -82,7 +82,7 @@ def short_key(call: TracedCall) -> str:
 
 
 def call_keys(value: JsonObject) -> frozenset[str]:
-    """The keys of the calls in what ``as_json`` returns."""
+    """The keys of the calls in the output of ``as_json``."""
     keys = value.get("keys")
     return frozenset(map(str, keys)) if isinstance(keys, list) else frozenset()
 
@@ -103,7 +103,7 @@ def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
 
 
 def of_json(value: JsonObject) -> CatalogCallCounts:
-    """The counts in what ``as_json`` returns. Empty for anything else, such as a damaged row."""
+    """The counts in the output of ``as_json``. Empty for anything else, such as a damaged row."""
     try:
         tools, unknown = _counts(value["tools"]), _counts(value["unknown"])
     except (KeyError, TypeError, ValueError, AttributeError):
