@@ -71,7 +71,7 @@ def test_planted_pairs_are_told_apart_and_equal_ones_are_not():
     [
         ("huge", "never ends"),
         ("endless", "did not answer"),
-        ("other_each_time", "changed its length"),
+        ("other_each_time", "different length"),
         ("lies", "effect"),
         ("dies", "status 3"),
     ],

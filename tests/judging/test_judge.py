@@ -220,7 +220,7 @@ def test_pairs_are_judged_in_blocks_of_any_size(monkeypatch):
         ("a", "g", ["g does not declare its parameters"]),
         ("h", "i", ["get_exchange_rate has no description"]),
         ("l", "m", ["Only area_circle says “circle”.", "Only area_square says “square”."]),
-        ("a", "g", ["The main words of each are in the other too, in some form."]),
+        ("a", "g", ["Each tool's main words also occur in the other tool's text, in some form."]),
         ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),
         ("o", "p", ["Arguments that probably match: start_time ↔ event_time."]),

@@ -250,8 +250,8 @@ class _Session:
         for tool, one, other in zip(pair.tools, first, second, strict=True):
             if lists := resized_lists(one.columns, other.columns):
                 raise _StopError(
-                    f"`{lists[0]}` of {tool.id} changed its length when the call was repeated, so "
-                    "a call may have an effect"
+                    f"`{lists[0]}` in the results of {tool.id} had a different length when the "
+                    "call was repeated, so calls may have side effects"
                 )
         return call if any(one.refusal for one in second) else replace(call, again=second)
 
@@ -302,7 +302,7 @@ class _Session:
         version = info.version if info else ""
         if listed and version != listed:
             raise _StopError(
-                f"{tool.server} has version {version!r}, and {listed!r} in the catalog; list its "
+                f"{tool.server} has version {version!r}, but the catalog has {listed!r}; list its "
                 "tools again"
             )
         return version

@@ -262,4 +262,4 @@ def _decisions(comparisons: Sequence[CallComparison], last: int) -> list[Decisio
 def _tell(comparison: CallComparison) -> None:
     say(f"{enumerated(one.id for one in comparison.tools)}: {comparison.verdict}")
     for left, right in comparison.names.items():
-        say(f"  `{left}` of one is `{right}` of the other")
+        say(f"  `{left}` in the first tool's results corresponds to `{right}` in the second tool's")

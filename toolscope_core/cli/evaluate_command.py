@@ -372,8 +372,8 @@ def _tell_evaluation(report: EvaluationReport) -> None:
         terminal.say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
     if report.from_tools < 1.0:
         terminal.say(
-            f"results found through a tool of the server: {report.from_tools:.1%}; the others "
-            "through its own text"
+            f"results found through a tool of a server: {report.from_tools:.1%}; the other results "
+            "through a server's own text"
         )
     if report.merged is not None:
         terminal.say(f"after the merge: {quantity(report.merged.tools, 'tool')}")

@@ -234,7 +234,7 @@ def sweep(
     Example: toolscope sweep tools.json --queries queries.jsonl --move threshold --accept all
     """
     if bool(encoders) != (setting == "encoder"):
-        raise ConfigError("--move encoder and --encoder go together; use both, or neither")
+        raise ConfigError("--move encoder and --encoder need each other; use both, or neither")
     config = knobs.config()
     bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,), knobs.as_in_paper)
     plan_config = PlanConfig(accept=accept, gateway=gateway)

@@ -44,7 +44,7 @@ def mcp(
     places = tuple(folder.resolve() for folder in folders or [Path.cwd()])
     for place in places:
         if not place.is_dir():
-            raise ConfigError(f"{str(place)!r} is not a folder; name an existing one")
+            raise ConfigError(f"{str(place)!r} is not a folder; name an existing folder")
     serve_tools(tools_for_agents(CatalogFiles(places)), INSTRUCTIONS, __version__)
 
 

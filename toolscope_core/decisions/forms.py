@@ -73,7 +73,9 @@ def check_form(decision: Decision) -> None:
             f"{id_list(decision.ids)}; give each fingerprint a different tool id"
         )
     if size < form.least_tools:
-        raise DecisionError(f"{action} names only {size} tools; use at least {form.least_tools}")
+        raise DecisionError(
+            f"{action} names only {quantity(size, 'tool')}; use at least {form.least_tools}"
+        )
     if form.most is not None and size > form.most:
         raise DecisionError(
             f"{action} takes no tools, but names {id_list(decision.ids)}; leave both lists empty"
@@ -86,9 +88,10 @@ def check_form(decision: Decision) -> None:
         value = decision.detail.get(part.key)
         is_left_out = part.optional and part.key not in decision.detail
         if not (is_left_out or part.is_valid(value, decision)):
-            tools = f" of {id_list(decision.ids)}" if decision.ids else ""
+            tools = f" on {id_list(decision.ids)}" if decision.ids else ""
             raise DecisionError(
-                f"the {part.key} of this {action}{tools} is {repr(value)[:80]}; use {part.form}"
+                f"`{part.key}` is {repr(value)[:80]} in this {action} decision{tools}; "
+                f"use {part.form}"
             )
 
 

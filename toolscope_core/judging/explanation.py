@@ -19,7 +19,7 @@ _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
 RELATED = "They are related, but do different jobs."
 UNRELATED = "They have little in common."
-NO_WORDS_APART = "The main words of each are in the other too, in some form."
+NO_WORDS_APART = "Each tool's main words also occur in the other tool's text, in some form."
 _NOUNS = frozenset(
     """lookup info details detail inquiry retrieval finder viewer calc calculator comparison
     recommender converter generator reservation booking payment login signin checkout""".split()

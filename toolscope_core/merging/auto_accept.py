@@ -234,9 +234,11 @@ _RULES = (
     _Rule("origin", "The program proposed it, not a person.", _check_origin),
     _Rule(
         "doubts",
-        "If a model judged, each pair is a merge by the offline judge alone at *auto*, or a merge "
-        "by the model in which one tool serves the other. In the second case the offline judge "
-        "gives at least even odds and neither tool's text addresses the model (``model_doubts``).",
+        "If a model judged: for each pair, either the model gave no verdict and the offline "
+        "judge's probability reaches *auto*, or the model says that the two do the same job and "
+        "that one can take the other's calls unchanged. In the second case, the offline judge's "
+        "probability must be at least 0.5, and if it is below *auto*, neither tool's text may "
+        "address the model (``model_doubts``).",
         _check_doubts,
     ),
     _Rule(

@@ -434,7 +434,7 @@ def check_plan(plan: MergePlan) -> None:
             ("φ is idempotent", all(phi[new] == new for new in phi.values())),
             ("members partition the catalog", sorted(members) == sorted(staying)),
             (
-                "φ follows the members",
+                "φ maps each member to its merged tool",
                 all(phi[m] == t.tool.id for t in plan.tools for m in t.members),
             ),
             (
@@ -447,7 +447,9 @@ def check_plan(plan: MergePlan) -> None:
         if not holds
     ]
     if failures:
-        raise ValueError(f"the merge plan is inconsistent: not ({'; '.join(failures)})")
+        raise ValueError(
+            f"the merge plan is inconsistent; these conditions do not hold: {', '.join(failures)}"
+        )
 
 
 def _in_merged(tools: Sequence[MergedTool]) -> set[str]:

@@ -199,7 +199,9 @@ class Endpoint:
         if not 1 <= self.concurrency <= 64:
             raise ConfigError(f"the concurrency is {self.concurrency}; use 1 to 64 parallel calls")
         if not 0.0 < self.deadline <= 600.0:
-            raise ConfigError(f"the deadline is {self.deadline}; use at most 600 seconds")
+            raise ConfigError(
+                f"the deadline is {self.deadline}; use more than 0 and at most 600 seconds"
+            )
         if not 0.0 <= self.temperature <= 2.0:
             raise ConfigError(f"the temperature is {self.temperature}; use 0 to 2")
         if not 100 <= self.most_tokens <= 1_000_000:
@@ -274,7 +276,7 @@ class QuestionConfig:
         if self.batch < 1 or self.largest_cluster < 2:
             raise ConfigError(
                 f"`batch` is {self.batch} and `largest_cluster` is {self.largest_cluster}; use at "
-                "least 1 and at least 2"
+                "least 1 for `batch` and at least 2 for `largest_cluster`"
             )
 
 

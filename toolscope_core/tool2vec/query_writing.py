@@ -66,8 +66,8 @@ def tool_samples(
     pool = _Pool(catalog, vectors)
     if len(pool.rows) < 2:
         raise ConfigError(
-            f"only {len(pool.rows)} different tools can be shown to a model, but a query needs two "
-            "to five; use a catalog with more tools"
+            f"a query needs two to five different tools, but only {len(pool.rows)} can be shown to "
+            "a model; use a catalog with more tools"
         )
     leaders = islice(pool.leaders(queries or {}, seed), count)
     return tuple(

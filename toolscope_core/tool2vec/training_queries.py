@@ -119,7 +119,7 @@ def training_queries(
             recorded[query.text] = True
     if len(needs) < LEAST_QUERIES:
         raise ConfigError(
-            f"only {len(needs)} queries name a tool of this catalog; use at least {LEAST_QUERIES} "
+            f"queries that name a tool of this catalog: {len(needs)}; use at least {LEAST_QUERIES} "
             "queries with `query` and `gold`"
         )
     for tool_id, variant in sorted(variants.items()):

@@ -176,10 +176,15 @@ def test_tokens_that_could_be_guessed_are_refused(text):
 
 @pytest.mark.case(95)
 @pytest.mark.parametrize(
-    "text", [f"writer={OWN}", f"reader={OWN} Reader={OWN}", f"reader={OWN} " * 2]
+    ("text", "words"),
+    [
+        (f"writer={OWN}", "not served; .* are reader"),
+        (f"reader={OWN} Reader={OWN}", "not served; .* are reader"),
+        (f"reader={OWN} " * 2, "more than one token"),
+    ],
 )
-def test_a_token_of_a_profile_that_is_not_served_is_an_error_at_the_start(text):
-    with pytest.raises(ConfigError, match="are reader"):
+def test_a_token_of_a_profile_that_is_not_served_is_an_error_at_the_start(text, words):
+    with pytest.raises(ConfigError, match=words):
         tokens_of_profiles(text, {"reader"})
     assert tokens_of_profiles(f"reader={OWN}", {"reader", "other"}) == {"reader": OWN}
 

@@ -44,7 +44,7 @@ def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():
     (key_of,) = apart("unsure")
     assert "key" in key_of and "attic / cellar" in key_of
     (nothing,) = apart("merge")
-    assert nothing.startswith("The main words of each") and "attic" not in nothing
+    assert "main words also occur" in nothing and "attic" not in nothing
 
 
 # The graph -----------------------------------------------------------------------------------

@@ -146,12 +146,12 @@ async def _reset(config: AgentConfig) -> None:
             process = await anyio.run_process(shlex.split(command), check=False)
     except (OSError, ValueError) as error:
         reason = str(error) or f"it did not end within {config.seconds:g} seconds"
-        raise ConfigError(f"--reset {command!r} cannot be run: {reason}; correct it") from error
+        raise ConfigError(f"--reset {command!r} failed: {reason}; correct the command") from error
     if process.returncode:
         words = process.stderr.decode("utf-8", "replace").strip()[-200:]
         raise ConfigError(
             f"--reset {command!r} failed with exit status {process.returncode}: "
-            f"{words or 'no output'}; correct it, and run the same command again"
+            f"{words or 'no output'}; correct the reset command, then start agent-run again"
         )
 
 

@@ -404,7 +404,7 @@ def _contradiction(a: ValueFacts, b: ValueFacts) -> str:
             if refusals and labels & refusals:
                 return f"{_either(labels & refusals)}, which the other does not accept"
     if a.values and b.values and a.values.isdisjoint(b.values):
-        return "they list no value in common"
+        return "the two parameters list no value in common"
     return ""
 
 

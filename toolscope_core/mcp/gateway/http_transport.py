@@ -196,11 +196,14 @@ def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
     for name, token in pairs:
         if not name or not token:
             raise ConfigError(f"{PROFILE_TOKENS} lacks a name or token; use NAME=TOKEN NAME=TOKEN")
-        if name not in profiles or names.count(name) > 1:
-            why = "which is not served" if name not in profiles else "twice"
+        if name not in profiles:
             raise ConfigError(
-                f"{PROFILE_TOKENS} has a token for the profile {name}, {why}; the served "
-                f"profiles are {', '.join(sorted(profiles)) or 'none'}"
+                f"{PROFILE_TOKENS} has a token for the profile {name}, which is not served; the "
+                f"served profiles are {', '.join(sorted(profiles)) or 'none'}"
+            )
+        if names.count(name) > 1:
+            raise ConfigError(
+                f"{PROFILE_TOKENS} has more than one token for the profile {name}; keep one"
             )
         _check_token(f"the token of {name} in {PROFILE_TOKENS}", token)
     return dict(pairs)
@@ -223,8 +226,8 @@ def http_place(
         _check_token(TOKEN_VARIABLE, token)
     if not _is_loopback(host) and not names:
         raise ConfigError(
-            f"other machines can reach {host}; give the host names they use with "
-            "--allow-host, or listen on 127.0.0.1"
+            f"other machines can reach {host}; use --allow-host to give the host names by "
+            "which they reach it, or listen on 127.0.0.1"
         )
     allowed_hosts = tuple(names) if names else LOOPBACK_NAMES
     own_token = token or secrets.token_urlsafe(32)
@@ -234,7 +237,7 @@ def http_place(
 def _check_token(what: str, token: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         raise ConfigError(
-            f"{what} has {len(token)} characters; use at least {SHORTEST_TOKEN} random ones"
+            f"{what} has {len(token)} characters; use at least {SHORTEST_TOKEN} random characters"
         )
 
 

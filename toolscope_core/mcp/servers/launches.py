@@ -135,7 +135,8 @@ class _Filling:
             raise ConfigError(
                 f"{self.server} asks for {name}, which belongs to ToolScope and is not passed "
                 "to servers; put the value into another variable, such as "
-                f"SERVER_{name.upper()}, and name that one in its configuration"
+                f"SERVER_{name.upper()}, and name that variable in the server's "
+                "configuration"
             )
         if name in _HERE and name not in self.environ:
             return str(Path(_HERE[name]).expanduser().resolve())
@@ -245,8 +246,8 @@ def matched_servers(
     unknown += [f"{name}={key}" for name, key in chosen_keys.items() if name not in servers]
     if unknown:
         raise ConfigError(
-            f"--server {unknown[0]} names an unknown server; the toolset has "
-            f"{_names_text(servers)}, the configuration has {_names_text(configured)}"
+            f"--server {unknown[0]} names an unknown server; servers in the toolset: "
+            f"{_names_text(servers)}; servers in the configuration: {_names_text(configured)}"
         )
     keys = {name: chosen_keys.get(name) or likely_key(name, configured) for name in servers}
     uses = Counter(keys.values())
