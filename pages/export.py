@@ -56,13 +56,15 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     leave_out = st.toggle(
         "Leave out refused tools",
         key="leave_out",
-        help="Tools that your client or API would reject are left out; the others are exported.",
+        help="Tools that your client or API would reject are left out; the other tools are "
+        "exported.",
     )
     expanded = bool(reviewed_variants.accepted_variants(snapshot)) and st.toggle(
         "Expanded descriptions",
         key="expanded",
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "
-        "tools that nobody edited or merged. Agents then read them too, and they cost tokens.",
+        "tools that nobody edited or merged. Agents then read these texts too, at a cost in "
+        "tokens.",
     )
     by_search = st.toggle(
         "Defer tools to a search",

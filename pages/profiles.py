@@ -16,7 +16,8 @@ decision_buttons.notice(snapshot)
 if not chosen:
     st.caption(
         "An agent seldom needs every tool. A profile is a named selection from the toolset for "
-        "one agent or role; it follows merges and is part of every export."
+        "one agent or role. When its tools are merged, the merged tool takes their place. Every "
+        "export includes the profiles."
     )
 with st.expander("Make a profile", expanded=not chosen, icon=":material/add:"):
     make_profile_panel(snapshot)

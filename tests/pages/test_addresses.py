@@ -19,7 +19,7 @@ PAIR = pair_key(Pair.of(MAIL, "beta/send_mail"))
 PAGES = {
     "catalog": {"part": "Tools", "catalog_find": "mail", "on": "alpha", "band": "good"}
     | {"state": "merged", "finding": "x", "add_from": "Pasted text"}
-    | {"servers_shown": "Can go together", "server": "alpha", "copies": "alpha"},
+    | {"servers_shown": "Can be switched off together", "server": "alpha", "copies": "alpha"},
     "overlap": {
         "view": "Heatmap",
         **{

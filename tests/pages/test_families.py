@@ -92,7 +92,7 @@ def test_pairs_of_the_same_servers_are_asked_together_and_none_that_reads_and_wr
     judge_says(monkeypatch, {task: 0.65, cat: 0.62, note: 0.6, page: 0.66})
     opened = open_app(*tools).open("review", show="Undecided")
     assert [(p.left, p.right) for p in pairs_left(opened)] == [task, note, cat]
-    assert opened.figures("one reads") == [3, 1], "undecided, and unsure but not asked"
+    assert opened.figures("unsure pair") == [3, 1], "undecided, and unsure but not asked"
 
 
 def test_the_undecided_pairs_are_rows_of_the_queue_under_its_filters(undecided):

@@ -50,7 +50,7 @@ def test_a_request_in_the_address_shows_both_toolsets(page):
     assert after["merged"][0] == 3
     assert after["elsewhere"][1] == "4 ▲"
     assert "the same job, scores 0.00 apart" in page.text
-    assert "One of them answers" in page.text
+    assert "Only one of these" in page.text
 
 
 def test_a_picked_query_becomes_the_request_and_another_request_unpicks_it(page):

@@ -32,7 +32,7 @@ def test_a_card_leads_to_the_table_and_a_row_back_to_its_card(page):
     assert list(page.tables("other says")[0]["one"]) == list(page.tables("other says")[0]["other"])
     page.press("keep_alpha")
     assert decisions(page) == {"exact copy, keeps alpha"}
-    assert "2 of 2 proposals" in page.text
+    assert "2 of 2 same-job proposals" in page.text
     assert "the tools are on 2 servers" in page.text
     assert "(all)" in page.text
     page.at.segmented_control(key="queue_view").set_value("One by one").run()

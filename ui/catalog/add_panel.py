@@ -107,7 +107,9 @@ def _delete(catalogs: Catalogs, name: str) -> None:
 def files_panel(snapshot: Snapshot) -> None:
     """Draw the form for files or a folder. Nothing is stored until the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
-    folder = st.toggle("Upload a folder", key="folder", help="All its files become one catalog.")
+    folder = st.toggle(
+        "Upload a folder", key="folder", help="All files of the folder become one catalog."
+    )
     files = st.file_uploader(
         "Tool definitions: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
         "formats, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
@@ -237,7 +239,8 @@ def _preview(catalog: Catalog, many: bool) -> None:
         data_tables.draw(catalog.files, parts, "Files and their formats")
     if catalog.problems:
         rest = (
-            "The others can be added; the unreadable ones are listed on this page under *Findings*."
+            "The other records can be added; the unreadable records are listed on this page under "
+            "*Findings*."
             if catalog.tools
             else "There are no other records, so nothing can be added. The table gives the reasons."
         )
@@ -342,7 +345,10 @@ def _choice(
                 key, offers = f"server_{digest(server.as_json())}", others.get(server.name, "")
                 names += [server.name] * server_picker.tick(server, configuration, key, offers)
                 if server in changed_servers:
-                    st.warning("Its command or address has changed since it was last read.")
+                    st.warning(
+                        "The command or address of this server has changed since the server was "
+                        "last read."
+                    )
 
     def start() -> None:
         options = names, sign_in.is_shared(), ready_within(seconds)

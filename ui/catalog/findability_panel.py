@@ -70,8 +70,8 @@ def findability_panel(snapshot: Snapshot) -> None:
         "Many clients no longer put every tool into the prompt; the model searches and sees "
         "only what the search returns. Here each tool is searched for by its own requests: "
         "those in your query sets that need only this tool, or else the questions written "
-        "about it, or else its name and first sentence. It counts as found if it is among "
-        "the first five results."
+        "about it, or else its name and first sentence. The tool counts as found if it "
+        "is among the first five results."
     )
     rows = findable_tools.rows(snapshot)
     if rows is None:

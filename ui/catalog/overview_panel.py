@@ -112,7 +112,9 @@ def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
     if not names:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown(f"**{quantity(len(names), 'name')} on several servers**: which one is meant?")
+        st.markdown(
+            f"**{quantity(len(names), 'name')} on several servers**: which server is meant?"
+        )
         query, icon = {"part": "Tools", "state": overview.SHARES_NAME}, "table_rows"
         for name in list(names)[:MOST_NAMES]:
             servers = safe_text.untrusted(listed(names[name], _NAMED))
@@ -322,10 +324,11 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
     if not drop_ins:
         st.caption("No drop-in is left: no tool accepts every call made to another tool unchanged.")
         return
-    no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no review." if safe else ""
+    need = "needs" if safe == 1 else "need"
+    no_look = f" {quantity(safe, 'drop-in')} {need} no review." if safe else ""
     st.container(key="drop_ins").caption(
-        f"Accept {quantity(drop_ins, 'drop-in')}: one tool can take every call made to the others, "
-        f"which are switched off.{no_look}"
+        f"Accept {quantity(drop_ins, 'drop-in')}: the kept tool can take every call made to the "
+        f"other tools, which are switched off.{no_look}"
     )
     for client in clients:
         if isinstance(client, Client) and client.effect:
@@ -339,11 +342,16 @@ def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
     Also show how many groups only look alike (``lookalikes``) and how many proposals are ``left``;
     these are not merged.
     """
-    more = f" {lookalikes:,} more look alike; their arguments are not known." if lookalikes else ""
+    more = ""
+    if lookalikes:
+        more = (
+            f" The tools of {quantity(lookalikes, 'other group')} look alike, but their arguments "
+            "are not known."
+        )
     if left:
         more += (
-            f" {quantity(left, 'proposal')} {'is' if left == 1 else 'are'} not counted: larger "
-            "than the tools that would be merged, blocked, changed or in conflict."
+            f" {quantity(left, 'proposal')} {'is' if left == 1 else 'are'} not counted: "
+            "blocked, changed, in conflict, or larger than the tools that would be merged."
         )
     groups = [
         quantity(number, word)

@@ -88,7 +88,9 @@ def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
     ticked_views = _table(matches, show)
     if show == "failed":
         return
-    st.caption("Tick a row to read that query below, or several to decide on them at once.")
+    st.caption(
+        "Tick a row to read that query below, or several rows to decide on their queries at once."
+    )
     if len(ticked_views) > 1:
         _batch_buttons(snapshot, ticked_views)
     else:
@@ -381,7 +383,7 @@ def _problems(view: loaded_queries.QuerySetView) -> None:
     problems = view.content.problems
     if problems:
         st.warning(
-            f"{quantity(len(problems), 'line')} cannot be read; the others are used.",
+            f"{quantity(len(problems), 'line')} cannot be read; the other lines are used.",
             icon=":material/warning:",
         )
         columns = [Column[QueryProblem]("line"), Column("reason", width=400)]

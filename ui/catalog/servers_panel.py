@@ -45,8 +45,8 @@ def servers_panel(snapshot: Snapshot) -> None:
     shown = _coverages(snapshot) if snapshot.analysed else None
     decision_buttons.notice(snapshot)
     st.caption(
-        "What does each server cost in every prompt, and how much of its work do the others do? "
-        f"Tokens: {tokenizer().label}, as {snapshot.format}."
+        "What does each server cost in every prompt, and how much of its work do the other servers "
+        f"do? Tokens: {tokenizer().label}, as {snapshot.format}."
     )
     if shown is not None:
         which = st.session_state.get("servers_shown", EVERY)
@@ -76,7 +76,8 @@ def _coverages(snapshot: Snapshot) -> dict[str, Coverage]:
         "Servers", list(choices), default=EVERY, required=True, key="servers_shown",
         bind="query-params", label_visibility="collapsed",
         help="*Can be switched off*: the remaining servers do the jobs of at least 80 % of its "
-        "tools. *Can go together*: the set that saves the most tokens without losing a job.",
+        "tools. *Can be switched off together*: the set that saves the most tokens without losing "
+        "a job.",
     )  # fmt: skip
     if which == TOGETHER and advice.needless_in_words:
         st.markdown(safe_text.sentence(advice.needless_in_words))
@@ -116,7 +117,8 @@ def _table(
         Column(
             "merged",
             merged_away,
-            help="Its tools that an accepted merge already replaces; only the others are counted.",
+            help="The server's tools that an accepted merge already replaces; only its other "
+            "tools are counted.",
             width=75,
             visible=any(map(merged_away, rows)),
         ),
@@ -227,7 +229,7 @@ def _copies(snapshot: Snapshot) -> None:
             "keeps", lambda one: "; ".join(one.keeps).replace("`", ""), title="check", width=520
         ),
     ]
-    data_tables.draw(gone[kept], columns, "Other copies, and what the one you keep does", most=320)
+    data_tables.draw(gone[kept], columns, "Other copies, and what the copy you keep does", most=320)
     tokens = sum(one.tokens for one in gone[kept])
     with st.container(horizontal=True, vertical_alignment="center"):
         _switch_off(snapshot, f"Switch off the other {len(gone[kept]):,}", *gone[kept])

@@ -33,7 +33,7 @@ def tools_panel(snapshot: Snapshot) -> None:
     matching = _matching(snapshot, bands)
     rows = _selected_first(snapshot, matching)
     cut = (
-        f" Showing the first {MAX_ROWS:,}; use the search for others."
+        f" Showing the first {MAX_ROWS:,}; use the search for other tools."
         if len(rows) > MAX_ROWS
         else ""
     )

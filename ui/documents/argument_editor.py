@@ -203,7 +203,10 @@ def _object(text: str, noun: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise DecisionError(f'{noun} are {text[:80]!r}; use a JSON object such as {{"old": "new"}}')
+        raise DecisionError(
+            f"{noun}: {text[:80]!r} is not a JSON object; use a JSON object such as "
+            '{"old": "new"}'
+        )
     return value
 
 

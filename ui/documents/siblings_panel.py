@@ -107,7 +107,7 @@ def _save_winning(snapshot: Snapshot, threshold: float) -> None:
     if texts := siblings.winning(snapshot, threshold):
         _save(snapshot, texts, "")
     else:
-        text = "No rewrite wins. Add a query set to measure more, or edit the pairs one by one."
+        text = "No rewrite wins a request. Add a query set, or edit the pairs one by one."
         st.session_state["notice"] = (False, text)
 
 

@@ -62,8 +62,8 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
         "application/jsonl",
         icon=":material/download:",
         key="save_cases",
-        help="One query per line: what it should find, what else is acceptable, and what was "
-        "found instead. *check --cases* replays them in CI, without a model.",
+        help="One query per line: the tool it should find, other acceptable tools, and the tool "
+        "that was found instead. *check --cases* replays them in CI, without a model.",
     )
     wrong = {one: places for one, places in cells.items() if one.is_wrong}
     confused = {place for places in wrong.values() for place in places}
@@ -312,7 +312,9 @@ def _queries(snapshot: Snapshot, result: Comparison) -> None:
         st.caption("Select a query to try it on the Retrieval page.")
     else:
         name, text = snapshot.record.name, query.query[:2_000]
-        page_frame.page_link("retrieval", "Search this request", catalog=name, q=text)
+        page_frame.page_link(
+            "retrieval", "Try this query on the Retrieval page", catalog=name, q=text
+        )
 
 
 def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
@@ -328,8 +330,8 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
         return
     st.caption(
         "Each merge is left out in turn, and the queries that need its tools are searched again. "
-        "*gain*: by how much the sum of their nDCG@10 is higher with the merge; below 0, the merge "
-        "makes the search worse."
+        "*gain*: by how much the sum of the queries' nDCG@10 is higher with the merge; below 0, "
+        "the merge makes the search worse."
     )
     columns: Columns[MergeEffect] = [
         Column("change", title="gain", format="%+.3f", width=80),
@@ -396,7 +398,7 @@ def confusions_panel(snapshot: Snapshot) -> None:
         "comparison",
         Comparison,
         "Which tools compete with each other? Every query is searched in the toolset before the "
-        "merge; it counts if it finds another tool above its answer.",
+        "merge; a query counts as a confusion if another tool ranks above the right one.",
     )
     if comparison is None:
         return
@@ -405,7 +407,7 @@ def confusions_panel(snapshot: Snapshot) -> None:
     st.subheader("Pairs", anchor=False)
     rows = result.confusions[:_MOST_ROWS]
     if not rows:
-        st.caption("No query finds another tool above its answer.")
+        st.caption("In no query does another tool rank above the right one.")
         return
     st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, worst first.")
     texts = {one.id: one.query for one in result.queries}

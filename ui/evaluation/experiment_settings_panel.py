@@ -59,9 +59,9 @@ _ABOUT_CSR = (
 ABOUT_SELECTORS: dict[ExperimentKind, str] = {
     "comparison": _ABOUT_CSR,
     "ablation": _ABOUT_CSR,
-    "plan": "Retrieval–Plan–Select has a model as worker (tables 9 to 11): it sees 5 tools for a "
-    "job, up to 15 if it takes none, and rewords the job. Without a model, each job takes the best "
-    "tool of its own search.",
+    "plan": "Retrieval–Plan–Select has a model as worker (tables 9 to 11): the model sees 5 tools "
+    "for a job, or up to 15 if it takes none of the 5, and rewords the job. Without a model, each "
+    "job takes the best tool of its own search.",
     "stress": "What counts: the 10 tools found in the pool (5 for each sub-query), the best for "
     "each job, or what a model takes when it sees the whole pool (Retrieval–Plan–Select, tables 6 "
     "and 8).",

@@ -43,9 +43,9 @@ _ABOUT: dict[ExperimentKind, str] = {
     "both toolsets; an answer is the server of a needed tool. Tool-to-Agent finds a server by its "
     "own text and by its tools, step by step: choose its search, and *by step*, under *More*.",
     "stress": (
-        "Does it still help among many tools? For each query, a pool is made of its answers and "
-        "this many other tools, drawn at random or chosen as the closest to the answers. What is "
-        "found in the pool (10 tools, 5 for each sub-query) is measured. The closest tools make "
+        "Does the merge still help among many tools? For each query, a pool is made of its answers "
+        "and this many other tools, drawn at random or chosen as the closest to the answers. What "
+        "is found in the pool (10 tools, 5 for each sub-query) is measured. The closest tools make "
         "the test harder."
     ),
     "sweep": "What does each value of a setting give? Every query is searched with each value.",
@@ -117,8 +117,8 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         key="set",
         bind="query-params",
         width=190,
-        help="Add query sets on the Catalog page. Without one, requests are made from the tools' "
-        "descriptions; such figures are too optimistic and only useful for comparison.",
+        help="Add query sets on the Catalog page. Without a query set, requests are made from the "
+        "tools' descriptions; such figures are too optimistic and only useful for comparison.",
     )
     knob: Knob = "threshold"
     before, after = ORIGINAL, "all proposals"
@@ -140,7 +140,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
             bind="query-params",
             width=165,
             help="The proposed merges, those that are accepted or safe, or another toolset. "
-            "Export writes only accepted ones unless told otherwise.",
+            "Export writes only accepted merges unless told otherwise.",
         )
     if after in WITH_GATEWAY and page_frame.gateway_switch(bar, "after_gateway"):
         after = WITH_GATEWAY[after]
@@ -238,8 +238,8 @@ def describe(snapshot: Snapshot, experiment: Experiment) -> None:
     if experiment.configuration["queries"] == SYNTHETIC:
         st.warning(
             "Synthetic: these requests are made from the tools' descriptions, so they find "
-            "them more easily than real requests would. Compare the two columns, but do not "
-            "quote them.",
+            "the tools more easily than real requests would. Compare the two columns, but do not "
+            "quote the figures.",
             icon=":material/science:",
         )
     if not evaluations.is_current(snapshot, experiment):

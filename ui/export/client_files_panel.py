@@ -59,10 +59,9 @@ def _checked(plan: MergePlan, name: str, value: JsonObject) -> None:
         missing = missing_servers(plan, servers)
         if missing:
             st.warning(
-                f"{shown} has no server with these names: "
-                f"{safe_text.first_few(missing, _NAMED)}. Rules exported for them match nothing "
-                "there: rename the servers as in your configuration, or change the names in the "
-                "exported files.",
+                f"{shown} has no server with these names: {safe_text.first_few(missing, _NAMED)}. "
+                "Rules exported for them match nothing there: rename the servers to match your "
+                "configuration, or change the names in the exported files.",
                 icon=":material/dns:",
             )
         else:

@@ -65,15 +65,15 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
         places.setdefault(where_it_goes(target, name), []).append(f"`{name_in_zip(name)}`")
     if figures.refusals:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
-        fixed = f" *Apply suggested fixes* fixes {fixes:,} of them." if fixes else ""
+        fixed = f" *Apply suggested fixes* fixes {fixes:,} of these violations." if fixes else ""
         parts = figures.toolsets.get(target.name, ())
         if parts and target.writes:
             fixed += (
-                f" It is split into {len(parts):,} toolset files, one for each agent, because "
-                f"{target.title} accepts at most {target.rules.room:,} tools."
+                f" The toolset is split into {len(parts):,} toolset files, one for each agent, "
+                f"because {target.title} accepts at most {target.rules.room:,} tools."
             )
         refused = quantity(len(figures.refusals), "violation")
-        remedy = " With *Leave out refused tools*, the others are exported."
+        remedy = " With *Leave out refused tools*, the other tools are exported."
         st.markdown(f"This toolset would be refused: {refused}, listed below.{fixed}{remedy}")
         return
     for goes, names in places.items():

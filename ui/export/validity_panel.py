@@ -110,7 +110,8 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
         Column(
             "names",
             lambda client: rules[client]["name"] + rules[client]["unique"],
-            help="Tools that need another name; if tools share a name, the first one keeps it.",
+            help="Tools that need another name; if tools share a name, the first tool keeps the "
+            "name.",
         ),
         Column("descriptions", lambda client: rules[client]["description"]),
         Column("parameters", lambda client: rules[client]["schema"] + rules[client]["parameter"]),
@@ -229,7 +230,7 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
         st.caption("All tools with such a name are exported with their server's name in front.")
     else:
         st.caption(
-            "Turn on *Apply suggested fixes* to put the server's name in front of all of them, "
+            "Turn on *Apply suggested fixes* to put the server's name in front of all these names, "
             "or rename them in Documents."
         )
     fixed = "exported name" if fix else "name with the fix"

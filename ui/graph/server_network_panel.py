@@ -224,9 +224,9 @@ def server_network_panel(snapshot: Snapshot) -> None:
     linked = len({server for link in view.links for server in link.servers})
     some = f" Only the {MOST_LINKS} widest lines are drawn." * (len(view.links) > MOST_LINKS)
     st.markdown(
-        f"**Which servers do the same jobs, and how many?** {linked:,} of {total} share a "
-        "job with another. The number on a line is the number of jobs that both do; click it "
-        f"to see both servers side by side, or click a dot to see only its lines.{some}"
+        f"**Which servers do the same jobs, and how many?** {linked:,} of {total} share a job with "
+        "another server. The number on a line is the number of jobs that both do; click it to see "
+        f"both servers side by side, or click a dot to see only its lines.{some}"
     )
     links = [link for link in view.links if chosen_server in link.servers] or view.links
     around = {server for link in links for server in link.servers} if chosen_server in names else ()

@@ -307,7 +307,7 @@ def import_panel(snapshot: Snapshot) -> None:
     turn = st.session_state.setdefault("import_turn", 0)
     with st.expander("Import decisions", icon=":material/upload_file:"):
         file = st.file_uploader(
-            "A decisions.jsonl from a bundle, or one written by hand. Decisions about tools "
+            "A decisions.jsonl from a bundle or written by hand. Decisions about tools "
             "that this catalog does not have are skipped.",
             type=["jsonl"],
             key=f"import_{turn}",
@@ -350,7 +350,7 @@ def import_panel(snapshot: Snapshot) -> None:
 def summary(imported: ImportPreview) -> str:
     """A sentence on what the file would add."""
     counts = Counter(row.outcome for row in imported.rows)
-    waiting = f" ({counts['suspended']:,} of them on tools that have changed: they would wait)"
+    waiting = f" ({counts['suspended']:,} would wait, because a tool has changed)"
     parts = [
         f"{quantity(len(imported.new), 'decision')} to add{waiting if counts['suspended'] else ''}"
     ]

@@ -95,7 +95,9 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
     is_in_use = used is not None and used.version == offer.update.version
     update = offer.update
     decision_buttons.record_button(
-        "Learn again from all decisions" if used and not is_in_use else "Use it to sort the queue",
+        "Learn again from all decisions"
+        if used and not is_in_use
+        else "Sort the queue by what was learned",
         lambda: learned_judge.use(snapshot, update),
         "Review now has the order “Learned: surest first”",
         key=f"learn_{offer.update.version}",

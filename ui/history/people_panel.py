@@ -146,7 +146,7 @@ def _shares(snapshot: Snapshot) -> None:
                 "the whole queue."
             )
             if shares
-            else "The queue is not divided; everybody has all of it."
+            else "The queue is not divided; everybody has the whole queue."
         )
 
 
@@ -185,7 +185,9 @@ def _progress(snapshot: Snapshot) -> None:
 def _second_looks(snapshot: Snapshot) -> None:
     reviewer, log = page_frame.reviewer(), snapshot.log
     agreed = agreement(log)
-    st.markdown("**Second looks**: decide again what others decided, without seeing their answer.")
+    st.markdown(
+        "**Second looks**: decide again what other people decided, without seeing their answers."
+    )
     if agreed.looks:
         kappa = "not defined yet" if agreed.kappa is None else f"{agreed.kappa:.2f}"
         st.markdown(
@@ -199,8 +201,8 @@ def _second_looks(snapshot: Snapshot) -> None:
         _question(snapshot, questions[0], len(questions))
     else:
         st.caption(
-            f"Nothing left for {safe_text.untrusted(reviewer)}: you have checked every "
-            "decision of others in this sample."
+            f"Nothing is left for {safe_text.untrusted(reviewer)}, who has checked every decision "
+            "of other people in this sample."
         )
     differing = disagreements(log)
     if differing:

@@ -293,8 +293,8 @@ class Tile:
             return f"{quantity(self.near, 'pair')} at the threshold or more"
         return (
             f"{quantity(self.near, 'pair')} at the threshold or more, {self.candidates:,} "
-            "candidate pairs (each tool is compared with its nearest tools only; of exact copies, "
-            "one stands for all; names that say the same are always compared)"
+            "candidate pairs (each tool is compared only with its nearest tools; exact copies "
+            "count as one tool; tools whose names say the same are always compared)"
         )
 
 

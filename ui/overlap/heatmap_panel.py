@@ -97,10 +97,11 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
     if selection is not None:
         only = tool_selection.only(snapshot)
         grid = collisions.blocks_with(snapshot.analysis.catalog, grid, selection.tool_ids, only)
-    first = f"the {len(grid.blocks):,} with the most pairs of " * (len(grid.blocks) < grid.total)
+    is_cut = len(grid.blocks) < grid.total
+    first, most = (f"the {len(grid.blocks):,} of ", " with the most pairs") if is_cut else ("", "")
     outside = f" In no block: {quantity(grid.outside, 'tool')}." if grid.outside else ""
     st.caption(
-        f"Showing {first}{_count_in_words(grid.total, grouping)}, similar ones side by side; "
+        f"Showing {first}{_count_in_words(grid.total, grouping)}{most}, similar ones side by side; "
         f"number of tools in brackets.{outside} {EXPLANATIONS[measure]} The diagonal, in grey, "
         f"compares each block with itself. {_how(grid.grid)} to see more."
     )
@@ -151,7 +152,7 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
         _before_and_after(snapshot, tile, key, **place)
         return
     left_out = quantity(sum(tile.left_out), "tool") if any(tile.left_out) else ""
-    rest = f" Least similar to the other side, so not shown: {left_out}." if left_out else ""
+    rest = f" Not shown, because least similar to the other block: {left_out}." if left_out else ""
     st.container(key="near_pairs").caption(
         f"{count}, similar ones side by side; {tile.in_words}. The redder the cell, the more "
         f"similar its two tools.{rest} {_how(tile.grid)} to see the pair."

@@ -118,8 +118,8 @@ _ABOUT: dict[maps.Method, str] = {
 def map_panel(snapshot: Snapshot) -> None:
     """Draw the map with its search and switches, the selected tools, and further options."""
     st.markdown(
-        "**Which tools lie close together?** Click a tool to see its nearest, or draw around some "
-        "with the lasso to select them; hover to read one."
+        "**Which tools lie close together?** Click a tool to see its nearest neighbours, drag the "
+        "lasso around several to select them, or hover over one to read about it."
     )
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     find = bar.text_input(

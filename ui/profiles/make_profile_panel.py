@@ -155,7 +155,7 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
         f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens**: tools for "
         f"{served_in_words(cover.intents, cover.ids)}. Of the toolset's "
         f"{quantity(len(names), 'tool')}, {len(names) - len(cover.ids) - unasked:,} more could do "
-        f"the same jobs, and nobody asks for {unasked:,}."
+        f"the same jobs, and no request needs {unasked:,}."
     )
     intents_table(cover.intents, cover.ids, names)
     picture(
@@ -202,8 +202,9 @@ def intents_table(
         "Requests and the tools that serve them",
     )
     st.caption(
-        "A request from a query set is served by its answers. For any other, a search or a model "
-        "picks tools, job by job: *found* means that it picked some, not that they do the job."
+        "For a request from a query set, the tools are the ones that the set gives as its answer. "
+        "For any other, a search or a model picks tools, job by job: *found* means that "
+        "some were picked, not that they do the job."
     )
 
 

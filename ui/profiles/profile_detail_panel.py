@@ -95,7 +95,7 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
         st.caption("  \n".join(effect))
         if report.unasked:
             unasked = safe_text.first_few([names[one] for one in report.unasked], _MOST_NAMED)
-            st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {unasked}.")
+            st.info(f"No request needs {quantity(len(report.unasked), 'tool')}: {unasked}.")
             without = with_choice(plan, profile, report.unasked, is_in=False)
             _save_button(snapshot, without, "Take these tools out", "unasked")
     text = st.text_area(
@@ -114,8 +114,9 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
             "\n".join(getattr(profile, kind)),
             key=f"{kind}_{key}",
             placeholder={"resources": "notes+file:///a.txt", "prompts": "notes+greet"}[kind],
-            help="Write each as `serve` names it, with the server in front. A profile passes on "
-            "no others from its servers, apart from those that its tools and their results name.",
+            help=f"Write the names as `serve` does, with the server in front. A profile passes "
+            f"on no other {kind} from its servers, apart from those that its tools and their "
+            "results name.",
         )
         named[kind] = tuple(requests_in(text))
     edited_profile = replace(profile, resources=named["resources"], prompts=named["prompts"])
@@ -144,8 +145,8 @@ def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
         st.markdown("The judge finds no two tools of the profile alike.")
     if not misses.requests:
         st.caption(
-            "No request of the profile has an answer in a query set, so it is unknown whether its "
-            "requests find another of its tools before the right one."
+            "No request of the profile has an answer in a query set, so it is unknown whether "
+            "another tool of the profile ranks above the right one."
         )
         return
     st.markdown(f"{misses.in_words.capitalize()}.")
@@ -157,7 +158,7 @@ def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
             Column("requests", lambda row: len(row[1])),
             Column("such as", lambda row: row[1][0]),
         ],
-        "Tools that rank above those asked for",
+        "Tools that rank above the needed tools",
     )
 
 

@@ -107,8 +107,9 @@ def _figures(view: TrainedView) -> None:
         has_neither = len(idle) == len(sides)
         where = "" if has_neither else f" {idle[0]} the merge"
         more = "" if has_neither else (
-            " The other side uses the trained model, so a tool's place may change because of "
-                        "the model and not because of the merge."
+            f" {'After' if idle[0] == 'before' else 'Before'} the merge, the trained model ranks "
+            "the tools, so a tool's rank may change because of the model and not because of the "
+            "merge."
         )  # fmt: skip
         st.warning(
             f"The trained model does not clearly help{where} on these queries, so tools are "
@@ -118,8 +119,8 @@ def _figures(view: TrainedView) -> None:
     stale = sum(side.stale for side in sides.values())
     if stale:
         st.warning(
-            f"{quantity(stale, 'tool')} changed or were added since the training; they are ranked "
-            "by their text until you train again.",
+            f"Changed or added since the training: {quantity(stale, 'tool')}, ranked by text "
+            "until you train again.",
             icon=":material/update:",
         )
 

@@ -226,8 +226,8 @@ def _figures(side: PlanSide) -> None:
     st.markdown(
         f"{served}**{quantity(len(plan.tool_ids), 'tool')}**, {side.tokens:,} tokens · "
         f"{quantity(plan.searches, 'ranking')}{questions} · {side.seconds * 1000:,.0f} ms",
-        help=f"All jobs together consider {quantity(plan.tools_shown, 'tool')} with "
-        f"{side.tokens_shown:,} tokens ({tokenizer().label}); an agent would get only the "
+        help=f"Considered for all jobs together: {quantity(plan.tools_shown, 'tool')} with "
+        f"{side.tokens_shown:,} tokens ({tokenizer().label}). An agent would get only the "
         "tools in the plan.",
     )
 

@@ -49,7 +49,7 @@ def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     if lookup.servers:
         st.caption(
             f"{view.from_tools:.0%} of the results before the merge come from a server's tools, "
-            "the others from its own text."
+            "the other results from a server's own text."
         )
     noun = "server" if lookup.servers else "tool"
     sides = (
@@ -116,7 +116,7 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
     for tie in ties[:MOST_LINKED]:
         with st.container(horizontal=True, vertical_alignment="center"):
             pair_link(snapshot, tie.key)
-            hidden = " :orange[One of them answers the request, the other does not.]"
+            hidden = " :orange[Only one of these two tools answers the request.]"
             st.markdown(
                 f"{_named(tie.first)} and {_named(tie.second)}: {tie.kind}, scores "
                 f"{tie.gap:.2f} apart.{hidden if tie.hides else ''}"
@@ -204,9 +204,9 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             partial(_elsewhere, later),
             title="before" if later else "after",
             width=60,
-            help="Rank in the toolset as it is. The merge moved it: ▲ up, ▼ down."
+            help="Rank in the toolset as it is. The merge moved the tool: ▲ up, ▼ down."
             if later
-            else "Rank after the merge. The merge moves it: ▲ up, ▼ down.",
+            else "Rank after the merge. The merge moves the tool: ▲ up, ▼ down.",
         ),
         Column(
             "answers",
@@ -223,7 +223,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             "part",
             lambda place: str(place.part) if place.part else "whole",
             width=60,
-            help="The number, above, of the sub-query that found this tool.",
+            help="The number of the sub-query, listed above, that found this tool.",
             visible=bool(view.subqueries),
         ),
         Column(

@@ -171,7 +171,7 @@ def _table_with_buttons(
                 key=f"bulk_{name}_{key}",
                 type="primary" if name == "accept" else "secondary",
                 disabled=not rows,
-                help="No accept policy includes them; they wait for you."
+                help="No accept policy includes merges sent to review; they wait for you."
                 if name == "propose"
                 else None,
                 on_click=decision_buttons.decide_all,

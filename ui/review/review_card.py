@@ -41,8 +41,8 @@ _OPEN = "reshaping"
 LEAST_CHOICES, _MOST_CHOICES = 3, 9
 _TEXT_SHOWN = 300
 _NO_MERGE = (
-    "As the proposal is, nothing would be merged: the first reasons say why. Split it, edit its "
-    "document, or keep its tools apart."
+    "With the proposal as it is, nothing would be merged: the first reasons say why. Split the "
+    "proposal, edit its document, or keep its tools apart."
 )
 
 
@@ -188,7 +188,7 @@ def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeE
     if effect.alone:
         tools = snapshot.analysis.catalog.by_id
         names = ", ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in effect.alone)
-        st.markdown(f"Stay as they are, in no proposal: {names}")
+        st.markdown(f"In no proposal, so unchanged: {names}")
 
 
 def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
@@ -216,7 +216,8 @@ def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None
     """Record the new split, and show the resulting clusters in place of the old one."""
     name = listing.current.document.name
     sizes = " and ".join(quantity(len(one.members), "tool") for one in effect.clusters)
-    message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
+    proposals = quantity(len(effect.clusters), "proposal")
+    message = f"{name}: {f'{proposals} to decide ({sizes})' if sizes else 'all kept apart'}"
     if decision_buttons.attempt(lambda: reshapes.record(snapshot, effect), message):
         _close()
         cluster_ids: Sequence[str] = [one.id for one in effect.clusters]

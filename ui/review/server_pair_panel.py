@@ -53,7 +53,7 @@ def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
         pairs = tuple(one for pair in pairs if (one := pair.only(ids)).clusters)
     if not pairs:
         decision_buttons.notice(snapshot)
-        text = "No server can replace a tool of another."
+        text = "No server has a tool that could replace a tool from another server."
         if narrowed:
             text = "None of the listed proposals is between two servers."
         st.info(text, icon=":material/task_alt:")
@@ -120,7 +120,7 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
         name, other_name = safe_text.untrusted(server), safe_text.untrusted(other)
         with place.container(border=True, height="stretch"):
             if not one.served:
-                st.markdown(f"{other_name} can take over no tool of **{name}**.")
+                st.markdown(f"{other_name} cannot take over any tool from **{name}**.")
                 continue
             st.markdown(_in_words(one))
             for sentence in one.keeps:
@@ -130,9 +130,9 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
             st.button(
                 f"Switch {name} off", key=f"off_{server}_{_version(pair)}",
                 icon=":material/power_settings_new:",
-                help="One decision on all tools of the server: those whose calls the other server "
-                "takes completely are merged into that server's tools, and the others are left "
-                "out. A single undo reverts it.",
+                help="One decision on all tools of the server: tools that the other server can "
+                "fully replace are merged into its tools, and all other tools are left out. A "
+                "single undo reverts it.",
                 on_click=decision_buttons.switch_servers_off, args=(snapshot, one,),
             )  # fmt: skip
     _account(snapshot, servers, pair)
@@ -154,8 +154,8 @@ def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairPropos
         default=None if answer is None else ONE_ACCOUNT if answer else OWN_ACCOUNTS,
         format_func=str.capitalize,
         key=key,
-        help="With one account, a tool of one server can replace a tool of the other. If each has "
-        "its own, all tools are kept, behind a gateway. Applies to every card of the two "
+        help="With one account, one server's tool can replace the other's. If each server has its "
+        "own account, all tools are kept, behind a gateway. Applies to every card of the two "
         "servers.",
         on_change=decision_buttons.answer_account,
         args=(snapshot, one, other, key),
@@ -262,8 +262,8 @@ def _state(row: ToolMatch) -> tuple[str, str, str, str]:
 def _heading(pair: ServerPairProposals) -> None:
     one, other = map(safe_text.untrusted, pair.servers)
     heading = " ".join(
-        f"{kept_here} of {quantity(pair.duplicates, 'proposal')} for the same job "
-        f"{'keeps' if kept_here == 1 else 'keep'} a tool of {name}."
+        f"{kept_here} of {quantity(pair.duplicates, 'same-job proposal')} "
+        f"{'keeps' if kept_here == 1 else 'keep'} the tool from {name}."
         for server, name in zip(pair.servers, (one, other), strict=True)
         if (kept_here := pair.kept_on(server))
     )
@@ -271,8 +271,9 @@ def _heading(pair: ServerPairProposals) -> None:
     families = len(pair.clusters) - pair.duplicates
     for count, noun in ((gateway, "job"), (families, "operation")):
         if count:
-            needs = f"for the same {noun} {'needs' if count == 1 else 'need'}"
-            heading += f" {quantity(count, 'proposal')} {needs} a gateway: all their tools stay."
+            proposals = quantity(count, f"same-{noun} proposal")
+            needs = "needs" if count == 1 else "need"
+            heading += f" {proposals} {needs} a gateway: all their tools stay."
     st.markdown(heading.strip())
     if pair.all_or_none:
         st.markdown(

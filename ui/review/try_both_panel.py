@@ -38,8 +38,8 @@ _FAILED = "try_both_failed"
 _BUDGET = CallBudget()
 _ABOUT = (
     "Sends the same calls to both tools on their servers, and compares the results. Each call is "
-    "sent twice to both, to see what changes by itself. It ends at the first sign that a call "
-    "changes something."
+    "sent twice to both, to see what changes by itself. The comparison ends at the first sign that "
+    "a call changes something."
 )
 
 
@@ -88,7 +88,7 @@ def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
         disabled=not (count and reads and ticked.is_complete),
         on_click=_start,
         args=(snapshot, chosen, ticked, page_frame.reviewer()),
-        help="Tick every server first, and say of both tools that they only read. The servers are "
+        help="Tick every server first, and confirm that both tools only read. The servers are "
         "stopped at the end.",
     )
 
@@ -152,7 +152,7 @@ def _chosen_calls(pair: ComparedTools) -> ComparedTools | None:
     """
     proposed = pair.new_calls(SeenValues(), _BUDGET.calls)
     text = st.text_area(
-        f"Calls of {safe_text.untrusted(pair.source.id)}: the arguments as JSON, one call a line",
+        f"Calls of {safe_text.untrusted(pair.source.id)}: the arguments as JSON, one call per line",
         "\n".join(map(canonical_json, proposed)),
         key=f"calls_{digest([tool.fingerprint for tool in pair.tools])[:16]}",
         height=160,
@@ -208,7 +208,10 @@ def _results(decision: Decision) -> None:
     data_tables.draw(rows, columns, "Calls and how the answers differed", most=240)
     names = decision.detail.get("names")
     for left, right in names.items() if isinstance(names, dict) else ():
-        st.caption(safe_text.sentence(f"`{left}` of one is `{right}` of the other."))
+        both = (
+            f"`{left}` in the first tool's results corresponds to `{right}` in the second tool's."
+        )
+        st.caption(safe_text.sentence(both))
 
 
 def _differences(row: JsonObject) -> str:

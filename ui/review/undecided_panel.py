@@ -30,8 +30,8 @@ ANSWERS: dict[str, tuple[_Answer, str]] = {
 """The decision that each answer records and the text of its button, keyed by shortcut."""
 
 _SETTLED = (
-    "they are kept apart, they are in proposals with cards of their own, or one reads and the "
-    "other does not"
+    "they are kept apart, have a card of their own in a proposal, or consist of a tool that reads "
+    "and one that does not"
 )
 
 
@@ -64,7 +64,11 @@ def undecided_panel(snapshot: Snapshot) -> None:
     with queue:
         _table(snapshot, [by_pair[key] for key in keys], keys, at)
         unsure_count = len(pair_view.unsure(snapshot.analysis)) - len(pairs)
-        more = f" The judge is unsure of {unsure_count:,} more: {_SETTLED}." if unsure_count else ""
+        more = (
+            f" Not listed: {quantity(unsure_count, 'unsure pair')}; {_SETTLED}."
+            if unsure_count
+            else ""
+        )
         st.container(key="undecided_counts").caption(
             f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart.{more}"
         )

@@ -40,10 +40,11 @@ SEARCHES: dict[str, search_configuration.SearchName] = {
     "plain embedding": "embedding",
 }
 ABOUT_SEARCHES = (
-    "The search of a paper: ToolScope's uses meaning alone and a cross-encoder, Tool-to-Agent's "
-    "finds servers by its algorithm 1, the others use meaning alone. The cross-encoder is "
-    "downloaded from the Hugging Face hub if it is not on this machine. You can also choose the "
-    "search of a client that defers tools, as far as it is public; then no other setting counts."
+    "The searches of the papers: ToolScope's uses meaning alone and a cross-encoder; "
+    "Tool-to-Agent's finds servers by its algorithm 1; the others use meaning alone. The "
+    "cross-encoder is downloaded from the Hugging Face hub if it is not on this machine. You can "
+    "also choose the search of a client that defers tools, as far as it is public; then no other "
+    "setting counts."
 )
 RERANKERS = {
     "automatic": "auto",
@@ -68,7 +69,8 @@ ASSEMBLIES: dict[str, search_configuration.Assembly | None] = {
 }
 ABOUT_ASSEMBLY = (
     "How the parts of a request form one ranking: their scores are added to those of the whole, "
-    "or the best of each comes first and the others are made comparable (ToolScope, eq. 5)."
+    "or the best tool for each part comes first and the other scores are made comparable "
+    "(ToolScope, eq. 5)."
 )
 _WEIGHTS = {
     "dense_weight": ("Weight of meaning against words (α)", "0 is BM25 alone, 1 is meaning alone."),

@@ -144,7 +144,9 @@ def try_new_call(card: Card, key: str) -> None:
             )
             if one.unsent:
                 names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.unsent)
-                column.warning(f"This tool does not accept {names}: the gateway rejects them.")
+                column.warning(
+                    f"This tool does not accept {names}: the gateway rejects such a call."
+                )
             if one.missing:
                 names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.missing)
                 column.warning(f"This tool also needs {names}.")

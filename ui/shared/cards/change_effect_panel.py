@@ -36,8 +36,8 @@ AHEAD = 4
 """How many proposals are measured at once: the one on the card, and the ones after it."""
 _LOOK_AGAIN = "2s"
 _ABOUT = (
-    "A request counts as found if no tool that it does not need ranks above one that it needs. The "
-    "requests of all query sets are searched in the catalog as it is and with this change alone. "
+    "A request counts as found if no unneeded tool ranks above a needed one. The requests of all "
+    "query sets are searched in the catalog as it is, and again with this change alone. "
     "*p* is exact (McNemar). When many changes are tried, some seem to help by chance; Holm's "
     "correction accounts for all of them."
 )
@@ -93,7 +93,8 @@ def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int)
         st.caption(":material/query_stats: No request of a query set needs these tools.")
         return
     won, lost = len(diff.won), len(diff.lost)
-    both = f"; {diff.joined:,} of them need two of these tools" if diff.joined else ""
+    need = "needs" if diff.joined == 1 else "need"
+    both = f"; {quantity(diff.joined, 'request')} {need} two of these tools" if diff.joined else ""
     st.markdown(
         f":material/query_stats: {quantity(diff.touched, 'request')} for these tools, before and "
         f"after: **{won:,} won, {lost:,} lost**; {effect_text(won, lost, changes)}{both}.",

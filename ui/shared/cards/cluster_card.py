@@ -180,10 +180,12 @@ def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> N
     """
     about = {server.name: _about(server) for server in servers}
     tools = {tool.id: tool for tool in card.tools}
-    what = "by another provider" if selector.name in ("server", "provider") else "for another value"
+    what = (
+        "for another provider" if selector.name in ("server", "provider") else "for another value"
+    )
     st.markdown(
-        f"Each tool does the same {what}. No tool has an argument for that, so none can take the "
-        "calls made to another, and all stay. A gateway can offer one tool that passes each call "
+        f"Each tool does the same {what}. No tool has an argument for that, so none can take "
+        "calls to another, and all stay. A gateway can offer one tool that passes each call "
         "on by this argument:"
     )
     data_tables.draw(

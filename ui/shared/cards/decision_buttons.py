@@ -282,7 +282,9 @@ def safe_in_words(snapshot: Snapshot) -> str:
         return f"No merge is safe to accept without review: {left_out or 'none is waiting'}."
     tokens = -sum(sizes[one.id].added for one in safe.clusters)
     lost = sum(lost_text(one, snapshot.catalog.by_id)[1] for one in safe.clusters)
-    documentation = f" ({lost:,} of them documentation of tools that are removed)" if lost else ""
+    documentation = (
+        f" ({lost:,} of them in documentation that goes with the removed tools)" if lost else ""
+    )
     return (
         f"Replaces {quantity(safe.tools, 'tool')} with {len(safe.clusters):,} and saves about "
         f"{quantity(tokens, 'token')} per prompt{documentation}. Left for review: "

@@ -11,7 +11,7 @@ from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 
 _SHOWN = 5
-EVERY, ADVISED, TOGETHER = "All servers", "Can be switched off", "Can go together"
+EVERY, ADVISED, TOGETHER = "All servers", "Can be switched off", "Can be switched off together"
 """The choices of servers that the table on the Catalog page shows."""
 SERVERS = {"part": "Servers"}
 CAN_GO = SERVERS | {"servers_shown": ADVISED}

@@ -34,17 +34,19 @@ SHORTCUTS = {
         "X", "Keep apart", "keep these tools apart for good", True, "Not the same"
     ),
     "family": Shortcut(
-        "F", "Family", "accept it as one operation for several providers or values", True
+        "F", "Family", "accept the proposal as one operation for several providers or values", True
     ),
-    "skip": Shortcut("S", "Skip", "skip it, to the end of the queue", True),
+    "skip": Shortcut("S", "Skip", "move the proposal to the end of the queue", True),
     "undo": Shortcut("U", "Undo", "undo your last decision", True),
     "next": Shortcut("J", "Next", "next proposal", True),
     "previous": Shortcut("K", "Previous", "previous proposal", True),
     "drop_in": Shortcut("M", "Make it a drop-in", "keep one tool, switch the others off"),
-    "parts": Shortcut("P", "Split or move", "split it, or move tools in and out, with a preview"),
+    "parts": Shortcut(
+        "P", "Split or move", "split the proposal, or move tools in and out, with a preview"
+    ),
     "drop": Shortcut("D", "Drop", "take out the member that the judge is least sure of"),
     "canonical": Shortcut("N", "Next name", "the next member gives the merged tool its name"),
-    "flag": Shortcut("G", "Flag", "flag it with a note"),
+    "flag": Shortcut("G", "Flag", "flag the proposal with a note"),
     "help": Shortcut("H", "Help", "show or hide this list"),
 }
 """The keys for the actions, in the order of the buttons and of the help. Streamlit keeps C and R

@@ -178,7 +178,7 @@ def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
     st.markdown(f"Without this link, {sides} would be two groups; nothing else connects them.")
     cluster = bridge.cluster
     if cluster is None:
-        st.caption("They are already kept apart: no cluster contains both.")
+        st.caption("The two groups are already kept apart: no cluster contains both.")
         return
     st.button(
         "Split here",

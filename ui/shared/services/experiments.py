@@ -30,7 +30,7 @@ def result_of(experiment: Experiment, kind: type[ExperimentResult]) -> Experimen
     """The result of an experiment. Raises ``StoreError`` if it was stored in another form."""
     try:
         if missing_settings := _CONFIGURED - experiment.configuration.keys():
-            raise ConfigError(f"it has no {min(missing_settings)!r}")
+            raise ConfigError(f"the setting {min(missing_settings)!r} is missing")
         return read_result(kind, experiment.result or {})
     except ConfigError as error:
         raise StoreError(

@@ -181,7 +181,7 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
     if not better:
         raise DecisionError(
             f"{count:,} of {quantity(len(offers), 'variant')} without warnings could be measured, "
-            "but each of those loses some requests; add a query set, or decide one by one"
+            "but every measured variant loses some requests; add a query set, or decide one by one"
             if count
             else "no query set has requests that measure these variants; add a query "
             "set, or decide one by one"

@@ -66,10 +66,14 @@ def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewe
     analysis, log = snapshot.analysis, snapshot.log
     proposal = admit(log, make_decision(analysis.catalog, "propose", ids, reviewer))
     if cluster_with(plan_merge(analysis, (*log, proposal), PlanConfig()), ids) is None:
-        all_tools = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {id_list(ids)}"
+        cannot = (
+            f"{ids[0]} and {ids[1]} cannot be on one card together"
+            if len(ids) == 2
+            else f"{id_list(ids)} cannot all be on one card"
+        )
         raise DecisionError(
-            f"{all_tools} cannot be on one card: they are in several accepted merges, or somebody "
-            "kept some of their tools apart; undo one of those decisions first"
+            f"{cannot}: they are in several accepted merges, or somebody kept some of their tools "
+            "apart; undo one of those decisions first"
         )
     return review.say(snapshot, "propose", ids, reviewer, version=version)
 
@@ -95,7 +99,9 @@ def relate(
         verdict = snapshot.analysis.verdict(pair)
         relation = "subsumes" if verdict.serves in ("left", "right") else "duplicate"
     if all(_is_merged(snapshot, tool_id) for tool_id in ids):
-        raise DecisionError(f"{ids[0]} and {ids[1]} are already in accepted merges; undo one first")
+        raise DecisionError(
+            f"{ids[0]} and {ids[1]} are already in accepted merges; undo one of the merges first"
+        )
     detail = {"relation": relation}
     return review.say(snapshot, "accept", ids, reviewer, detail, version)
 

@@ -110,5 +110,5 @@ def tick(
     if about:
         st.caption(safe_text.untrusted(for_terminal("; ".join(about))))
     if is_missing:
-        st.caption("Its configuration contains values that were not stored; provide it again.")
+        st.caption("The configuration contains values that were not stored; provide it again.")
     return is_ticked

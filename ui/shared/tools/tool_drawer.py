@@ -146,7 +146,7 @@ def _nearest(snapshot: Snapshot, tool: Tool, neighbours: Sequence[Neighbour]) ->
             [tool.id, *(near.id for near in neighbours)],
             f"the tools most similar to {tool.name}",
         ),
-        help="Selects the tool and those most similar to it in every view.",
+        help="Selects the tool and the tools most similar to it in every view.",
     )  # fmt: skip
 
 

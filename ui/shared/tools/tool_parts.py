@@ -124,8 +124,8 @@ def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
     with st.popover(f"{label}…", icon=":material/visibility_off:", key=f"out_{place}"):
         reason = st.text_input("Reason", key=f"why_{place}", placeholder="never called")
         st.caption(
-            "Agents no longer see it, and calls to it have no replacement: relabelling lists the "
-            "affected queries. This can be undone."
+            "Agents no longer see a tool that is left out, and calls to it have no replacement: "
+            "relabelling lists the affected queries. This can be undone."
         )
         decision_buttons.record_button(
             label,
