@@ -33,7 +33,7 @@ st.container(key="pair_counts").markdown(
     f"**{candidates.merge:,}**; family (the same operation for another provider or value) "
     f"**{candidates.family:,}**; looks alike, for a person to decide "
     f"**{candidates.unsure:,}**; different jobs **{candidates.keep:,}**. In Review they "
-    f"are grouped: {clusters.duplicates.total:,} for the same job, "
+    f"are grouped: {quantity(clusters.duplicates.total, 'same-job proposal')}, "
     f"{quantity(clusters.families.total, 'family')}."
 )
 offered = st.container()

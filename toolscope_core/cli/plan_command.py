@@ -77,7 +77,7 @@ def plan_request(
         terminal.say(f"left out: {name}, {reason}")
     terminal.say(
         f"{quantity(len(report.plan.tool_ids), 'tool')}; {quantity(report.searches, 'ranking')}, "
-        f"{terminal.spent_text(took)}, {quantity(report.tools_shown, 'tool')} shown to it, "
+        f"{terminal.spent_text(took)}, {quantity(report.tools_shown, 'tool')} considered, "
         f"{report.seconds:.2f} s"
     )
 

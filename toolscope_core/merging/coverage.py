@@ -157,9 +157,9 @@ class Coverage:
         lost = [(tool, calls[tool]) for tool in self.lost_tools if calls.get(tool)]
         uses = listed(f"`{tool.rpartition('/')[2]}` {number:,}" for tool, number in lost)
         of_lost = (
-            f", to those that you would lose: {uses}"
+            f"; calls to the tools that you would lose: {uses}"
             if lost
-            else ", none to those that you would lose"
+            else ", none to the tools that you would lose"
         )
         return f"{quantity(every, 'call')} in the logs{of_lost if self.lost_tools else ''}."
 

@@ -54,7 +54,9 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
         if gone := versions.carried_decisions(snapshot).gone:
             label = f"Decisions on tools that are gone ({len(gone):,})"
             with st.expander(label, icon=":material/delete_sweep:"):
-                st.caption("None of their tools is left to merge or to keep apart.")
+                st.caption(
+                    "None of the tools in these decisions is left to merge or to keep apart."
+                )
                 lines = [f"- {_decision_in_words(one)}" for one in gone[:_SHOWN]]
                 st.markdown("\n".join(lines))
                 _more_caption(len(gone), "decisions")

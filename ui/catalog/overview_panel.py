@@ -389,8 +389,8 @@ def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
     whose = "its" if len(off) == 1 else "their"
     st.caption(
         f"Switch off {names}, and change nothing else. Of {whose} {quantity(tools, 'tool')}, "
-        f"{done:,} are covered by other servers{f' and perhaps {perhaps:,} more' * bool(perhaps)};"
-        f" {lost:,} would be lost."
+        f"other servers cover {done:,}{f' and perhaps {perhaps:,} more' * bool(perhaps)}; "
+        f"{lost:,} would be lost."
     )
     page_frame.page_link("catalog", "Server against server", server_advice_panel.CAN_GO)
 

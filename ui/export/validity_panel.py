@@ -75,14 +75,19 @@ def limit_panel(
     """Draw ways to stay within a client's limit on tools: more merges, or splitting the toolset."""
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
-    more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
+    more.caption(
+        "**Merge more**: how many tools remain with each choice of *Merges to apply* above."
+    )
     columns: Columns[PolicySize] = [
         Column("merges to apply", lambda way: policies[way.accept]),
         Column("tools"),
         Column("parts"),
     ]
     data_tables.draw(
-        ways, columns, "Tools left by each merge policy, and the number of parts", place=more
+        ways,
+        columns,
+        "Tools that remain with each merge policy, and the number of parts",
+        place=more,
     )
     page_frame.page_link("profiles", "Make a profile: give an agent only what it needs")
     parts.caption(

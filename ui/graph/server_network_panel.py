@@ -202,7 +202,7 @@ def server_drawing(view: ServerOverlap) -> Drawing:
 def _server(view: ServerOverlap, name: str) -> str:
     inside = view.inside.get(name, 0)
     within = f"\n{quantity(inside, 'job')} done by several of its tools" if inside else ""
-    return f"{short_text(name)}\n{view.tools[name]:,} tools{within}"
+    return f"{short_text(name)}\n{quantity(view.tools[name], 'tool')}{within}"
 
 
 _KEY = "servers_network"

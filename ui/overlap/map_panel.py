@@ -347,7 +347,10 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bo
     by_sample = sample_is_there()
     shown = "PCA is shown until then"
     if by_sample:
-        shown = f"until then {SAMPLE:,} tools are shown, the others between the nearest of those"
+        shown = (
+            f"until then, the map is computed from {SAMPLE:,} tools, and every other tool lies "
+            "between the nearest of them"
+        )
     st.info(f"{method} of all tools is being computed; {shown}.", icon=":material/hourglass_empty:")
     ready = None if by_sample else sample_is_there
     page_frame.job_panel(maps.start(snapshot, method), seconds, ready)

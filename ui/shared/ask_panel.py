@@ -16,6 +16,7 @@ from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, PairOutcome
 from ui.shared import data_tables, page_frame, pictures, runs_table, safe_text
 from ui.shared.cards.cluster_card import Color
@@ -212,7 +213,10 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
     st.markdown(f"{_price_in_words(estimates, endpoint)}{known_answers}")
     questions, tokens = estimates.saved
     if questions > 0:
-        st.caption(f"Asking about all would add {questions:,} questions and {tokens:,} tokens.")
+        st.caption(
+            f"Asking about every pair and cluster would add {quantity(questions, 'question')} and "
+            f"{quantity(tokens, 'token')}."
+        )
     limits = endpoint.budget
     if limits.calls is not None and limits.calls < estimates.calls:
         st.caption(f"The run will pause at the budget of {limits.calls:,} calls.")
@@ -299,8 +303,9 @@ def _answers(snapshot: Snapshot) -> None:
     saved = answers.saved
     st.caption(
         f"Verdicts of {safe_text.untrusted(answers.judge)}: {verdicts}. Not asked: "
-        f"{saved.sure:,} pairs that the offline judge clearly keeps apart, {saved.implied:,} "
-        f"implied by other merges, {saved.clusters:,} clusters."
+        f"{quantity(saved.sure, 'pair')} that the offline judge clearly keeps apart; "
+        f"{quantity(saved.implied, 'pair')} implied by other answers; "
+        f"{quantity(saved.clusters, 'cluster')} in which no pair is in doubt."
     )
     if answers.unanalysed:
         st.caption(f"Pairs without a usable answer, not merged: {len(answers.unanalysed):,}.")

@@ -63,7 +63,9 @@ def test_lines_tell_what_stands_between_two_tools():
 
 
 def test_a_bridge_says_what_falls_apart():
-    (title,) = [e["title"] for e in network.drawing(MIXED).edges if "without it" in e["title"]]
+    (title,) = [
+        e["title"] for e in network.drawing(MIXED).edges if "without this link" in e["title"]
+    ]
     assert "0.85" in title and "2 and 3 tools" in title
 
 

@@ -69,9 +69,9 @@ class ClusterCounts:
 
     @property
     def waiting_in_words(self) -> str:
-        """The waiting clusters in words, as in ``8 for the same job, 1 family``."""
+        """The waiting clusters in words, as in ``8 same-job proposals, 1 family``."""
         families = quantity(self.families.pending, "family")
-        return f"{self.duplicates.pending:,} for the same job, {families}"
+        return f"{quantity(self.duplicates.pending, 'same-job proposal')}, {families}"
 
 
 @dataclass(frozen=True, slots=True)

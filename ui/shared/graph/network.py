@@ -308,7 +308,7 @@ def _edge(edge: Edge) -> str:
     if edge.link in ("merge", "family", "unsure"):
         text += f"\nprobability {edge.probability:.2f}"
     if edge.parts:
-        text += "\nwithout it {:,} and {:,} tools are left".format(*edge.parts)
+        text += "\nwithout this link, {:,} and {:,} tools are left".format(*edge.parts)
     return text
 
 
