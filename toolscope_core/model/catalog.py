@@ -12,7 +12,7 @@ _ADDRESSING = frozenset(
     "instruction-like insists ordering-claim asks-context cites-tool redefines-tool "
     "steals-secret".split()
 )
-"""Codes of findings of the scan on text that addresses its reader."""
+"""Codes of the scan's findings on text that addresses its reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,9 @@ def severity_counts(counts: Mapping[str, int]) -> str:
 class FormerName:
     """A name that agents used for a tool of a server, before or after an export.
 
-    ``tool_id`` is the tool it means in this catalog, empty if that tool is gone. ``maps`` is a JSON
-    list of the argument maps that a call by this name goes through in turn, or empty.
+    ``tool_id`` is the tool that the name means in this catalog; it is empty if that tool is gone.
+    ``maps`` is a JSON list of the argument maps that a call by this name goes through in turn, or
+    empty.
     """
 
     name: str
@@ -112,7 +113,7 @@ class FormerName:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file of an import: its format, and how many of its records are tools and problems.
+    """One file of an import: its format, and how many tools and problems it contains.
 
     ``server`` is the server name derived from the file's name for tools without one; otherwise
     empty.
@@ -131,8 +132,8 @@ class Catalog:
     """Tools and their servers, sorted by id and by name, with the records that could not be read.
 
     ``files`` describes each file that was just read; a stored catalog has none. ``format`` is the
-    format in which the tools are written back. ``former_names`` came with a bundle. ``by_id`` has
-    the tools by their ids.
+    format in which the tools are written back. ``former_names`` came with a bundle. ``by_id`` maps
+    each id to its tool.
     """
 
     tools: tuple[Tool, ...]

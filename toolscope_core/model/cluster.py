@@ -30,8 +30,8 @@ class ArgumentMove:
 class NestedRename:
     """Renames a property inside an argument; its value stays the same.
 
-    Both are JSON pointers into the arguments of the merged tool. Outer names are the new ones.
-    ``*`` before the last step matches every element of a list or property of an object.
+    Both are JSON pointers into the arguments of the merged tool. Names of outer levels are the new
+    ones. ``*`` before the last step matches every element of a list or property of an object.
     """
 
     source: str
@@ -157,7 +157,7 @@ class Cluster:
 
     @property
     def safe(self) -> bool:
-        """Whether it can be accepted without a person (``merging.auto_accept``)."""
+        """Whether the cluster can be accepted without a person (``merging.auto_accept``)."""
         return not self.reasons
 
 

@@ -10,7 +10,7 @@ from toolscope_core.model.tool import digest
 
 AcceptPolicy = Literal["auto", "all", "none"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
-"""How long a model should reason, if it can be told."""
+"""How long a model should reason, if the model has such a setting."""
 REASONING_EFFORTS: tuple[ReasoningEffort, ...] = get_args(ReasoningEffort)
 PromptWording = Literal["own", "paper"]
 """Whose words a model is asked in: ours, or those that the papers print."""
@@ -18,9 +18,9 @@ PROMPT_WORDINGS: tuple[PromptWording, ...] = get_args(PromptWording)
 RequestSplit = Literal["none", "rules", "steps"]
 """What an experiment splits requests by."""
 Knob = Literal["threshold", "alpha", "candidates", "k", "encoder"]
-"""A setting that a sweep moves."""
+"""A setting that a sweep varies."""
 LearningMethod = Literal["tool2vec", "mlc", "refiner"]
-"""The parts of a learned search that are trained; each needs those before it."""
+"""The trained parts of a learned search; each part needs those before it."""
 FirstStageName = Literal["description", "tool2vec", "mlc"]
 """What selects a refiner's candidates: the texts of tools, their queries, or a classifier."""
 ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
@@ -83,7 +83,7 @@ class PlanConfig:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices per million tokens, in one currency."""
+    """Prices per million tokens, both in the same currency."""
 
     tokens_in: float
     tokens_out: float
@@ -174,7 +174,7 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible server and its model; it holds no key.
+    """An OpenAI-compatible server and its model, without the key.
 
     ``base_url`` is the address up to ``/chat/completions``. ``deadline`` is the time of one call in
     seconds, including its body. ``most_tokens`` is the limit when a truncated reply is asked for
@@ -222,8 +222,8 @@ class Endpoint:
 class ConnectionLimits:
     """Limits on one MCP server, in seconds, numbers and bytes.
 
-    It has ``start_seconds`` to be ready (``npx`` and ``uvx`` may have to download it first),
-    ``answer_seconds`` for each answer and ``total_seconds`` for its whole listing.
+    The server has ``start_seconds`` to be ready (``npx`` and ``uvx`` may have to download it
+    first), ``answer_seconds`` for each answer and ``total_seconds`` for its whole listing.
     ``grace_seconds`` pass between the request to stop and each stronger signal. ``parallel``
     servers run at a time. Reading stops at more than ``tools`` in ``pages``, at a message above
     ``message_bytes``, and at a listing above ``listing_bytes``.

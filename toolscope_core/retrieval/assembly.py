@@ -104,7 +104,7 @@ def best_first(scores: Scores, most: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """An agent's request and its sub-queries; none if it is a single job.
+    """An agent's request and its sub-queries; there are none if the request is a single job.
 
     ``by_rule`` is false if a person or a model wrote the sub-queries; then they weigh more.
     """
@@ -122,7 +122,9 @@ class ToolRequest:
 def assembled(
     request: ToolRequest, scores: Sequence[Scores], k: int, config: RetrievalConfig
 ) -> tuple[list[int], Scores]:
-    """The rows of the k best and every row's score, from the scores of the request's ``texts``."""
+    """The rows of the k best tools, and the score of every row, from the scores of the request's
+    ``texts``.
+    """
     whole, *parts = scores
     if not parts:
         return best_first(whole, k), whole
@@ -202,7 +204,7 @@ class LearnedScorer(Protocol):
 
 
 class LearnedRanking(Protocol):
-    """A trained model; it may know other tools than those searched."""
+    """A trained model; it may know other tools than the ones being searched."""
 
     @property
     def embedder(self) -> str:

@@ -40,7 +40,9 @@ _MODEL_WORDS = re.compile(r"[^\W_]{3,}")
 _NONE: Mapping[str, str] = {}
 
 Scoring = Callable[[Sequence[str]], Iterator[Scores]]
-"""For each request the scores of all tools; 0 for one that the search would not return."""
+"""For each request, the scores of all tools; the score is 0 for a tool that the search would not
+return.
+"""
 Encode = Callable[[Sequence[str]], list[Vectors]]
 MakeScoring = Callable[[Sequence[Tool], Mapping[str, str], Encode], Scoring]
 """Makes scoring from tools, the descriptions of their servers, and an encoder."""
@@ -75,8 +77,8 @@ class SearchSetup:
 class ClientSearch:
     """The search of a client.
 
-    It has a ``title``, ranks ``by_meaning`` or by words, and its ranking is ``approximate`` if it
-    is not fully public. docs/decisions/036-searches-of-clients.md lists the sources.
+    The search has a ``title`` and ranks ``by_meaning`` or by words. The ranking is ``approximate``
+    if the search is not fully public. docs/decisions/036-searches-of-clients.md lists the sources.
     """
 
     title: str
@@ -96,17 +98,17 @@ class SearchableTools(Protocol):
         """The search over other tools."""
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
-        """The k best tools, ties by id."""
+        """The k best tools; ties are broken by id."""
 
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
-        """Like ``search`` for each request."""
+        """The result of ``search`` for each request."""
 
     def answers(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[SearchAnswer, ...]:
-        """Like ``search_each``, with whether any tool fits."""
+        """The results of ``search_each``, each with whether any tool fits."""
 
 
 class ClientRetriever:
@@ -146,7 +148,7 @@ class ClientRetriever:
         return tuple(tool.id for tool in self._tools)
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
-        """The k best tools that the search returns, ties by id."""
+        """The k best tools that the search returns; ties are broken by id."""
         request = ToolRequest(request) if isinstance(request, str) else request
         return self.search_each([request], k)[0]
 
@@ -335,4 +337,4 @@ CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {
     ),
     "embedding": ClientSearch("plain embedding", _embedding, by_meaning=True),
 }
-"""The searches by name, in the order of listings."""
+"""The searches by name, in the order in which they are listed."""

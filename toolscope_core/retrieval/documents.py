@@ -30,7 +30,7 @@ from toolscope_core.wording.tool_text import (
 )
 
 MADE_WORDS = 12
-"""The most words of a generated description for a server without one."""
+"""The most words in a generated description of a server that has none."""
 _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
@@ -61,7 +61,7 @@ class SearchDocument:
 
     @property
     def texts(self) -> frozenset[str]:
-        """All its texts that are encoded."""
+        """All texts of the document that are encoded."""
         plain = self.plain.texts if self.plain else frozenset[str]()
         return frozenset((self.short, self.full, *self.tool_side)) | plain
 

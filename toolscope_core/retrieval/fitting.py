@@ -23,7 +23,7 @@ from toolscope_core.wording.vocabulary import total_weight
 from toolscope_core.wording.words import keys_of
 
 FIT_WEIGHTS = Path(__file__).with_name("fit_weights.json")
-"""Written by ``benchmarks.nothing_fits``."""
+"""The file of weights that ``benchmarks.nothing_fits`` writes."""
 SIGNALS = (
     "cosine",
     "margin",
@@ -49,7 +49,7 @@ class Fit:
 
     @property
     def is_none(self) -> bool:
-        """Whether to say that no tool does it.
+        """Whether to say that no tool serves the request.
 
         This happens for 5 % of the requests that a tool serves.
         """
@@ -67,7 +67,7 @@ class Fit:
 
 
 def fit_of(values: Sequence[float]) -> Fit:
-    """The fit by the ``signals`` of a request."""
+    """The fit for the ``signals`` of a request."""
     weights = fit_weights()
     logit = weights["intercept"] + sum(
         weights["signals"][name] * value for name, value in zip(SIGNALS, values, strict=True)

@@ -23,7 +23,7 @@ from toolscope_core.tool2vec.training_queries import TrainingQueries
 _Floats = NDArray[np.float32]
 
 DEPTH = 2
-"""Layers of the encoder by default: all six take three times as long and find no more."""
+"""The default number of encoder layers: all six take three times as long and find no more."""
 _BATCH, RATE = 16, 2e-4
 FIRST_SCALE = 8.0
 """What the first stage's score, 0 to 1, weighs in a candidate's logit before training."""
@@ -136,7 +136,7 @@ def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequen
 
 
 CHECKED_FOLD = 0
-"""Its queries are not trained on until the weights are chosen on them."""
+"""The queries of this fold are not used for training until the weights have been chosen on them."""
 _MOST_QUESTIONS = 600
 """Questions of variants that a refiner is trained on: each names one tool, and is easily found."""
 EPOCHS, LAST_EPOCHS = 3, 1

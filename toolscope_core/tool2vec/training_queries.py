@@ -19,7 +19,7 @@ FOLDS = 3
 QUESTION_WEIGHT = 1 / 3
 """The weight of a question that a model wrote; a recorded query has 1."""
 LEAST_QUERIES = 10
-"""With fewer recorded queries, nothing could be checked on held-out ones."""
+"""With fewer recorded queries, nothing could be checked on held-out queries."""
 
 _Rows = NDArray[np.intp]
 

@@ -21,11 +21,11 @@ from toolscope_core.tool2vec.training_queries import TrainingQueries
 
 _Floats = NDArray[np.float32]
 Labels = Callable[[NDArray[np.intp]], _Floats]
-"""For rows of texts float32 of shape (rows, m)."""
+"""For rows of texts, their labels: float32 of shape (rows, m)."""
 
 _BATCH, _RATE, HEAD_RATE, _SCALE = 32, 1e-4, 1e-3, 12.0
 PATIENCE = 2
-"""Epochs without a smaller loss on held-out texts after which training stops."""
+"""Training stops after this many epochs without a smaller loss on held-out texts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +171,7 @@ class Checkpoint:
         write_sealed(self.folder, self.name, save({**arrays, _EPOCH: np.array(epoch)}))
 
     def latest(self) -> tuple[int, encoder_layers.Arrays]:
-        """The last stored epoch with its weights; 0 and none without one."""
+        """The last stored epoch with its weights; 0 and no weights if none is stored."""
         from safetensors.numpy import load
 
         body = read_sealed(self.folder / self.name)

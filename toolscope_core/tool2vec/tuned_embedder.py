@@ -127,7 +127,9 @@ class EmbedderFiles:
     triplets: int
 
     def write(self, folder: Path) -> None:
-        """Put them into a folder. Raises ``ExportError`` if that contains anything else."""
+        """Write the files into a folder. Raises ``ExportError`` if the folder contains anything
+        else.
+        """
         program = folders.EMBEDDER_PROGRAM
         manifest = {folders.MANIFEST: folders.manifest_of(self.files, program)}
         folders.write_folder({**self.files, **manifest}.items(), folder, program)

@@ -187,7 +187,7 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
-    """The head noun; none if the phrase is a whole clause."""
+    """The head noun; empty if the phrase is a whole clause."""
     return phrase[-1:] if len(phrase) <= _PHRASE else ()
 
 

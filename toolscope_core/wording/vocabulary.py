@@ -35,7 +35,9 @@ does not depend on what else is loaded.
 """
 
 _CLASSES: Mapping[str, Sequence[str]] = WORD_LISTS["classes"]["words"]
-"""Verbs by what they do; WordNet has no such kinds: *get* and *read* share no sense there."""
+"""Verbs grouped by what they do; WordNet has no such groups: *get* and *read*
+share no sense there.
+"""
 
 _ALSO_NOUNS = frozenset(WORD_LISTS["also_nouns"]["words"])
 _LEAD = frozenset("list search check find export import".split())
@@ -80,7 +82,7 @@ def are_of_other_languages(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _script(text: str) -> str:
-    """The script that most letters are of, as Unicode names it; empty without letters."""
+    """The script of most letters, as Unicode names it; empty if there are no letters."""
     names = Counter(name(char, "").partition(" ")[0] for char in text if char.isalpha())
     return max(names, key=lambda script: (names[script], script), default="")
 

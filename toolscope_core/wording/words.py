@@ -24,7 +24,7 @@ WordKey = str | int
 WordKeys = frozenset[WordKey]
 
 TOOL_WORDS = Path(__file__).with_name("data") / "tool_words.json"
-"""Lists of words, each with where it comes from."""
+"""Lists of words, each with its source."""
 
 WORD_LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
 
@@ -110,8 +110,8 @@ def groups_of(word: str) -> frozenset[int]:
 def keys_of(word: str) -> WordKeys:
     """The keys by which a word may be recognised.
 
-    They are its base forms, its lines in our list, and the synonyms of its base forms. Stems are
-    used only for words that are not English: *dependents* and *dependencies* share one.
+    They are the word's base forms, its lines in our list, and the synonyms of its base forms. Stems
+    are used only for words that are not English: *dependents* and *dependencies* share one.
     """
     forms, synonyms = base_forms(word), wordnet.tables().synonyms
     dictionary_forms = [form for form in forms if is_word(form)]

@@ -22,7 +22,8 @@ from toolscope_core.mcp.gateway.callers import Callers, Context
 
 @dataclass(slots=True)
 class Announcements:
-    """Records which client follows which resource of a server, and which notifications it gets.
+    """Records which client follows which resource of a server, and which notifications each client
+    gets.
 
     A client is any value that identifies it; for earlier versions, the key of its session.
     """

@@ -173,7 +173,7 @@ PASSED = ("resources", "prompts")
 
 
 def _profiles(folder: Path) -> dict[str, JsonObject]:
-    """The row of each profile, by name."""
+    """The row of each profile, keyed by name."""
     if not (folder / PROFILES).exists():
         return {}
     rows = objects_of_list(bundle_value(folder / PROFILES, dict).get("profiles"))
@@ -194,7 +194,7 @@ def _in_profile(
 
 
 def _originals(folder: Path) -> dict[str, Original]:
-    """Every original tool, by its id."""
+    """Every original tool, keyed by id."""
     hashes = bundle_value(folder / "fingerprints.json", dict)
     rows = bundle_value(folder / "relabel.json", dict)["entries"]
     return {
@@ -234,7 +234,7 @@ def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
 MOST_BYTES = client_table.CLAUDE_CODE.rules.longest_instructions or 0
 """Claude Code cuts instructions here, anywhere; no other client is known to accept less."""
 FEWEST_BYTES = 60
-"""A smaller share is of no use to an agent."""
+"""A smaller share of the text is of no use to an agent."""
 NOTE_BYTES = 80
 """The room for the sentence on servers whose text is left out."""
 

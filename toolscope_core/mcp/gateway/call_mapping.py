@@ -136,7 +136,7 @@ def _has_constants(alpha: ArgumentMap, arguments: JsonObject) -> bool:
 
 FIXED = "[fixed]"
 _LONG = 4
-"""A shorter text, a number or a truth value is removed only if it is separate."""
+"""A text shorter than this, a number or a truth value is removed only if it is separate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ class Sender:
 MOST_WAITING = 1_000
 """The most messages waiting for a client; more replace the oldest."""
 TAKING_SECONDS = 5.0
-"""A client that accepts no message in this time gets no more."""
+"""A client that does not accept a message within this time gets no more."""
 
 Lane = tuple[str, str]
 """A client, and the server of the messages; empty if they belong to none."""

@@ -31,7 +31,7 @@ _PLAIN_REFERENCE = re.compile(rf"(?:(?:Bearer|Basic|Token|token) )?(?:{VARIABLE.
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 LARGEST = 20_000_000
-"""The most bytes of a configuration; Claude Code keeps more than servers in its own."""
+"""The most bytes in a configuration; Claude Code's file contains more than servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,9 @@ class ClientConfiguration:
     odd: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, names: Iterable[str]) -> tuple[ServerDefinition, ...]:
-        """The servers of those names, each once. Raises ``ConfigError`` without any, or if one is
-        not configured.
+        """The servers with those names, each once.
+
+        Raises ``ConfigError`` if there are no names, or if a server is not configured.
         """
         by_name = {server.name: server for server in self.servers}
         wanted = dict.fromkeys(names)

@@ -47,7 +47,7 @@ def only_leaf(error: BaseException) -> BaseException:
 
 
 def is_of_connection(error: BaseException) -> bool:
-    """Whether it is about a connection, and not our own bug."""
+    """Whether the error is about a connection, and not our own bug."""
     return (
         type(error).__module__.partition(".")[0] in _MODULES
         or isinstance(error, (TimeoutError, ConnectionError))
@@ -83,7 +83,9 @@ def is_forgotten(error: BaseException, status: int) -> bool:
 
 
 def is_answer(error: BaseException) -> bool:
-    """Whether the server answered with this error, and not the SDK for an invalid reply."""
+    """Whether this error came from the server itself, and not from the SDK because of an invalid
+    reply.
+    """
     from mcp import MCPError
 
     if not isinstance(error, MCPError) or is_timeout(error) or is_closed(error):
@@ -106,9 +108,9 @@ def _is_of_sdk(error: BaseException, code: int, words: str) -> bool:
 
 
 _LINES, CHARACTERS = 3, 400
+"""At most this much of the standard error is shown."""
 _ERROR = re.compile(r"^[^\S\n]*(?:uncaught )?(?:\w*(?:error|exception)|fatal|panic)\b", re.I | re.M)
 """Begins the line that says what went wrong; a stack or the version of a runtime may follow it."""
-"""So much of the standard error is shown."""
 TRY_SSE = frozenset({400, 404, 405, 406, 415})
 """Statuses with which an SSE-only server answers a message (MCP, 2025-03-26)."""
 STATUSES = {

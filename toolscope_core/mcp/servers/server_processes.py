@@ -36,11 +36,12 @@ SETTLE_SECONDS = 0.3
 """The time for a process to end after its output has ended, so that its status can be named."""
 _CHUNK = 65_536
 _KEPT = 65_536
-"""So many of the last bytes of standard error are kept, so that a secret cut in two at their
-beginning is far from what is shown."""
+"""This many of the last bytes of standard error are kept, so that a secret cut in two at their
+beginning is far from what is shown.
+"""
 CLOSED = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 MOST_GARBAGE = 10_000
-"""A server that writes more lines than this that are not messages is dropped."""
+"""A server is dropped if it writes more lines than this that are not messages."""
 
 
 @dataclass(slots=True)
