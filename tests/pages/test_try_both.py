@@ -9,6 +9,7 @@ from tests.calls import planted_server
 from tests.calls.test_sent_calls import SIDES, planted_catalog
 from toolscope_core.calls import sent_calls
 from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.pair import Pair, pair_key
 from ui.review import try_both_panel
 from ui.shared import sign_in
 from ui.shared.services import live_servers
@@ -85,6 +86,25 @@ def test_the_verdict_is_on_the_card_speaks_against_it_and_names_each_call(page):
     (rows,) = page.tables("arguments", "differences")
     assert len(rows) == decision.detail["calls"]
     assert all("price: " in one for one in rows["differences"])
+
+
+def test_the_pair_on_the_overlap_page_has_the_same_rows(page):
+    pair = pair_key(Pair.of("left/get_price", "right/get_price"))
+    page.open("overlap", pair=pair)
+    assert "calls" not in page.tables("same_job", "verdict")[0]
+    page.at.segmented_control(key="pair_more").set_value("Calls").run()
+    assert "No calls were sent" in page.text
+    page.open("review", cluster=card(page, "get_price").id)
+    sent(ticked(configured(opened(page)), "left", "right"))
+    (on_card,) = page.tables("arguments", "differences")
+    verdict = page.now.log[0].detail["verdict"]
+    page.open("overlap", pair=pair)
+    (pairs,) = page.tables("same_job", "verdict")
+    assert sorted(pairs["calls"].dropna()) == ["", verdict]
+    page.at.segmented_control(key="pair_more").set_value("Calls").run()
+    assert "100 times" in page.text
+    (on_pair,) = page.tables("arguments", "differences")
+    assert on_pair.equals(on_card)
 
 
 def test_a_persons_calls_are_sent_and_no_others(page):

@@ -14,6 +14,7 @@ from ui.shared.cards.queue import cluster_with
 from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_list, pair_view
 from ui.shared.pairs.pair_panel import SIDES, draw_pair, show_pair
+from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_selection
 
@@ -70,6 +71,10 @@ def _table(snapshot: Snapshot, rows: Sequence[pair_list.PairRow], key: str, chos
 
 def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
     has_servers = bool(catalog_tables.servers(snapshot))
+    calls = {
+        (pair.left, pair.right): str(one.detail["verdict"])
+        for pair, one in review.comparisons(snapshot).items()
+    }
     return [
         Column(
             "selected",
@@ -104,6 +109,13 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             width=105,
             help="≠ marks a difference from the offline judge.",
             visible=snapshot.analysis.model_verdicts is not None,
+        ),
+        Column(
+            "calls",
+            lambda row: calls.get((row.left_id, row.right_id), ""),
+            width=160,
+            help="What the same calls to both showed.",
+            visible=bool(calls),
         ),
         Column("left", title="tool A"),
         Column("left_server", title="server A", visible=has_servers),

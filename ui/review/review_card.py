@@ -456,7 +456,10 @@ def _flags(snapshot: Snapshot, listing: Listing) -> None:
     """Show what calls to the members revealed and the notes on the members. If a person asked for
     it, also draw the form for a new note.
     """
-    for pair, compared in review.comparisons_on(snapshot, listing.current).items():
+    members = {*listing.current.members}
+    for pair, compared in review.comparisons(snapshot).items():
+        if not {pair.left, pair.right} <= members:
+            continue
         text = safe_text.sentence(f"{pair.left}, {pair.right}: {compared.detail['verdict']}")
         st.markdown(f":material/compare_arrows: Calls to {text} :gray[({compared.at[:10]})]")
     for decision in review.flags_on(snapshot, listing.current):

@@ -5,7 +5,6 @@ results are compared.
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
@@ -17,10 +16,9 @@ from toolscope_core.calls.sent_calls import (
     merge_pairs,
     why_not_called,
 )
-from toolscope_core.files.json_lines import objects_of_list, rows_in
+from toolscope_core.files.json_lines import rows_in
 from toolscope_core.mcp.servers.launches import launches_of
 from toolscope_core.model.cluster import Cluster
-from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import enumerated, quantity
 from toolscope_core.model.pair import Pair, pair_key
@@ -28,6 +26,7 @@ from toolscope_core.model.protocols import Progress
 from toolscope_core.model.tool import JsonObject, canonical_json, digest
 from ui.shared import data_tables, page_frame, safe_text, sign_in
 from ui.shared.data_tables import Column, Columns
+from ui.shared.pairs.pair_panel import compared_calls
 from ui.shared.services import review
 from ui.shared.services.live_servers import TickedServers
 from ui.shared.snapshot import Snapshot
@@ -65,8 +64,8 @@ def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
         words = st.selectbox("Tools", list(pairs), key=f"try_pair_{cluster.id}")
     pair = pairs[words]
     of_pair = Pair.of(pair.source.id, pair.target.id)
-    if decision := review.comparisons_on(snapshot, cluster).get(of_pair):
-        _results(decision)
+    if decision := review.comparisons(snapshot).get(of_pair):
+        compared_calls(decision)
     job = snapshot.job(job_kind(pair))
     if job is not None and job.live:
         page_frame.job_panel(job.id)
@@ -194,34 +193,3 @@ def _sent(pair: ComparedTools, calls: Sequence[JsonObject]) -> Iterator[SentCall
         mapped = pair.mapped(arguments)
         losses = ", ".join(mapped.losses)
         yield SentCall(canonical_json(arguments), canonical_json(mapped.arguments), losses)
-
-
-def _results(decision: Decision) -> None:
-    """Draw each call of the last comparison, and what differed."""
-    rows = objects_of_list(decision.detail.get("rows"))
-    columns: Columns[JsonObject] = [
-        Column("arguments", lambda row: canonical_json(row.get("arguments")), width=280),
-        Column("differences", _differences, width=560),
-    ]
-    st.markdown(f"**Last compared** :gray[({safe_text.clock(decision.at)} UTC)]")
-    st.markdown(safe_text.sentence(str(decision.detail["verdict"])))
-    data_tables.draw(rows, columns, "Calls and how the answers differed", most=240)
-    names = decision.detail.get("names")
-    for left, right in names.items() if isinstance(names, dict) else ():
-        both = (
-            f"`{left}` in the first tool's results corresponds to `{right}` in the second tool's."
-        )
-        st.caption(safe_text.sentence(both))
-
-
-def _differences(row: JsonObject) -> str:
-    refused = row.get("refused")
-    parts = [f"refused: {one}" for one in (refused if isinstance(refused, list) else ()) if one]
-    for one in objects_of_list(row.get("differences")):
-        values = " and ".join(_cell(one.get(side)) for side in ("left", "right"))
-        parts.append(f"{one.get('path') or 'text'}: {values} ({one.get('kind')})")
-    return "; ".join(parts) or "same"
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else canonical_json(value)

@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pandas as pd
 import streamlit as st
 
+from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import family_name, outcome_word
+from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair, Verdict
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import cluster_card, decision_buttons, decision_trail
-from ui.shared.data_tables import Column
+from ui.shared.data_tables import Column, Columns
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
 from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView, waterfall, waterfall_rows
@@ -97,7 +99,7 @@ def _side_by_side(view: PairView) -> None:
 
 
 def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
-    """Draw only the chosen part. All of them (a chart and two more tables) would slow the page of
+    """Draw only the chosen part. All of them (a chart and three more tables) would slow the page of
     every pair.
 
     ``show_pair`` is called with the key of another pair to show.
@@ -105,6 +107,7 @@ def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
     parts: dict[str, Callable[[PairView], None]] = {
         "Reasons": _reasons,
         "Signals": _signals,
+        "Calls": _calls,
         "Most similar tools": partial(_neighbours, show_pair=show_pair),
     }
     part = st.segmented_control(
@@ -283,6 +286,44 @@ def _reasons(view: PairView) -> None:
 def _listed(verdict: Verdict) -> None:
     reasons = verdict.evidence or ("No reason given.",)
     st.markdown("\n".join(f"- {safe_text.untrusted(reason)}" for reason in reasons))
+
+
+def _calls(view: PairView) -> None:
+    if view.compared is None:
+        st.caption("No calls were sent to both. *Try both* on a card in Review sends some.")
+    else:
+        compared_calls(view.compared)
+
+
+def compared_calls(decision: Decision) -> None:
+    """Draw the verdict of the last comparison, each of its calls, and what differed."""
+    rows = objects_of_list(decision.detail.get("rows"))
+    columns: Columns[JsonObject] = [
+        Column("arguments", lambda row: canonical_json(row.get("arguments")), width=280),
+        Column("differences", _differences, width=560),
+    ]
+    st.markdown(f"**Last compared** :gray[({safe_text.clock(decision.at)} UTC)]")
+    st.markdown(safe_text.sentence(str(decision.detail["verdict"])))
+    data_tables.draw(rows, columns, "Calls and how the answers differed", most=240)
+    names = decision.detail.get("names")
+    for left, right in names.items() if isinstance(names, dict) else ():
+        both = (
+            f"`{left}` in the first tool's results corresponds to `{right}` in the second tool's."
+        )
+        st.caption(safe_text.sentence(both))
+
+
+def _differences(row: JsonObject) -> str:
+    refused = row.get("refused")
+    parts = [f"refused: {one}" for one in (refused if isinstance(refused, list) else ()) if one]
+    for one in objects_of_list(row.get("differences")):
+        values = " and ".join(_cell(one.get(side)) for side in ("left", "right"))
+        parts.append(f"{one.get('path') or 'text'}: {values} ({one.get('kind')})")
+    return "; ".join(parts) or "same"
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
 
 
 def _neighbours(view: PairView, show_pair: Callable[[str], None]) -> None:

@@ -28,6 +28,7 @@ from ui.shared.cards.cards import move_sentence
 from ui.shared.cards.queue import cluster_with, family_with
 from ui.shared.kept import kept
 from ui.shared.pictures import GREY, PALETTE, TableRow
+from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 
 _BAR = 30
@@ -150,7 +151,7 @@ class PairView:
     ``relation`` says in sentences how the two are related, which of them could serve the other's
     callers, and which words only one uses. ``family_at`` is the family probability from which the
     offline judge calls a pair a family. ``family`` is the family that contains the cards of both,
-    if there is one.
+    if there is one. ``compared`` records what the same calls to both showed, if any were sent.
     """
 
     key: str
@@ -169,6 +170,7 @@ class PairView:
     relation: tuple[str, ...]
     family_at: float
     family: CardFamily | None
+    compared: Decision | None
 
     @property
     def has_model_verdict(self) -> bool:
@@ -252,6 +254,7 @@ def view(snapshot: Snapshot, pair: Pair) -> PairView:
         ),
         family_at=analysis.judge.weights.family_at,
         family=family_with(plan, (pair.left, pair.right)),
+        compared=review.comparisons(snapshot).get(pair),
     )
 
 

@@ -385,17 +385,11 @@ def flags_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
 
 
 @kept()
-def _comparisons(snapshot: Snapshot) -> dict[Pair, Decision]:
-    return constraints.comparisons(snapshot.catalog, snapshot.log)
-
-
-def comparisons_on(snapshot: Snapshot, cluster: Cluster) -> dict[Pair, Decision]:
-    """For each pair of members to which the same calls were sent, the decision that records what
-    the calls showed.
+def comparisons(snapshot: Snapshot) -> dict[Pair, Decision]:
+    """For each pair to which the same calls were sent, the decision that records what the calls
+    showed.
     """
-    members = set(cluster.members)
-    every = _comparisons(snapshot).items()
-    return {pair: one for pair, one in every if {pair.left, pair.right} <= members}
+    return constraints.comparisons(snapshot.catalog, snapshot.log)
 
 
 def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:
