@@ -299,7 +299,7 @@ def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, 
     assert "'north' is 'n1'" in given.stderr
     for options, words in (
         (["--server", "north"], "use CATALOG=KEY"),
-        (["--server", "west=south"], "the toolset has 'north', 'south'"),
+        (["--server", "west=south"], "in the toolset: 'north', 'south'"),
         (["--http", "here"], "HOST:PORT, for"),
         (["--http", "0.0.0.0:1"], "can reach 0.0.0.0"),
         (["--log", str(tmp_path)], "cannot be written"),
