@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from toolscope_core.calls.call_writing import SeenValues, written_calls
+from toolscope_core.calls.call_writing import SeenValues, open_arguments, written_calls
 from toolscope_core.calls.result_columns import columns_of
 from toolscope_core.catalog.calls import call_refusals
 from toolscope_core.model.tool import Tool
@@ -76,3 +76,21 @@ def test_ids_of_one_tools_results_are_arguments_of_another():
 def test_without_a_value_nothing_is_written():
     assert written_calls(tool(required=["x"], x={"type": "null"}), SeenValues(), 12) == ()
     assert written_calls(tool(), SeenValues(), 12) == ({},)
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_open"),
+    [
+        ({"type": "string"}, True),
+        ({"type": "string", "pattern": "^ENG-[0-9]+$"}, True),
+        ({}, True),
+        ({"type": "string", "examples": ["E-1"]}, False),
+        ({"type": "string", "enum": ["a", "b"]}, False),
+        ({"type": "string", "default": "d"}, False),
+        ({"type": "string", "format": "date"}, False),
+        ({"type": "integer"}, False),
+    ],
+)
+def test_the_arguments_that_the_schema_leaves_open(schema, is_open):
+    given = tool(required=("x", "n"), x=schema, n={"type": "integer"}, y={"type": "string"})
+    assert open_arguments(given) == (("x",) if is_open else ())

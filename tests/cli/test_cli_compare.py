@@ -1,6 +1,7 @@
 """The command that compares tools by what they answer to the same calls."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -10,7 +11,7 @@ from tests.calls import planted_server
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from toolscope_core.cli import app, connect_command
 
-NAMES = ("add", "get_price", "get_user", "lies")
+NAMES = ("add", "get_issue", "get_price", "get_user", "lies")
 EQUAL = ("--pair", "left/add", "right/add")
 DIFFERENT = ("--pair", "left/get_price", "right/get_price")
 STARTED = ("--start", "left", "--start", "right")
@@ -158,3 +159,48 @@ def test_no_server_starts_unless_somebody_allows_it(run, monkeypatch):
 )
 def test_what_cannot_be_compared_is_said(run, options, words):
     assert words in run(*options, *STARTED, code=2)
+
+
+QUESTION = re.compile(r"^([0-9a-f]{12}): ", re.MULTILINE)
+OPEN = ("--pair", "left/get_issue", "right/get_issue", "--model", "m")
+
+
+def model_calls(*texts):
+    """A model that writes these calls of each tool."""
+    return lambda body: {
+        "answers": [
+            {"question": question, "calls": [*texts]}
+            for question in QUESTION.findall(body["messages"][-1]["content"])
+        ]
+    }
+
+
+def test_a_model_gives_values_where_the_schema_says_nothing_of_them(run, model_server):
+    bad = ("{", '{"issue_id": 3}', '{"issue_id": "a", "more": 1}', '{"city": "Oslo"}', "[" * 900)
+    model_server.answer = model_calls('{"issue_id": "ENG-1"}', *bad)
+    output = run(*OPEN, *STARTED)
+    assert "1 question in 1 call" in output
+    assert '{"issue_id":"ENG-1"}' in output
+    assert "5 calls of the model" in output
+    # a refusal of a model's guess tells nothing
+    assert "nothing compared: refused" in output
+    (request,) = model_server.received
+    assert "--- begin t1 " in request.user
+    assert '["issue_id"]' in request.user
+    run(*OPEN, *STARTED)
+    assert len(model_server.received) == 1
+
+
+def test_no_model_is_asked_about_values_that_the_schema_states(run, model_server):
+    assert "same on 10 of 10" in run(*EQUAL, "--model", "m", *STARTED)
+    assert "same on 4 of 4" in run(
+        "--pair", "left/get_user", "right/get_user", "--model", "m", *STARTED
+    )
+    assert not model_server.received
+
+
+def test_an_unusable_answer_ends_the_command_before_any_call(run, model_server):
+    model_server.answer = lambda body: {"answers": [{"question": "other", "calls": 3}]}
+    output = run(*OPEN, *STARTED, code=1)
+    assert "cannot be used" in output
+    assert "issue_id" not in output

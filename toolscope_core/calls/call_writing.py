@@ -1,16 +1,20 @@
-"""Writes calls from a tool's declaration and from values seen in results."""
+"""Writes calls from a tool's declaration, from values seen in results, and with a model."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 from toolscope_core.calls.result_columns import ResultColumns
 from toolscope_core.catalog.calls import takes, validator_of
 from toolscope_core.judging.arguments.argument_words import with_all_words
 from toolscope_core.judging.arguments.subschema import inlined
 from toolscope_core.judging.arguments.value_facts import examples_of
+from toolscope_core.llm.http_replies import load
+from toolscope_core.llm.model_requests import Asker
+from toolscope_core.llm.tasks import prompt_task as prompts
+from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.words import plain_words, singular
@@ -31,6 +35,30 @@ _TEXT = "Hello world"
 _MOST_VALUES, _LONGEST_VALUE, _DEEPEST = 5, 200, 3
 _KEYS = frozenset(("id", "key", "uuid", "name", "slug", "path", "number"))
 """Words for an identifier; the word before it may name the thing, as in ``issue_id``."""
+
+
+_MOST_BY_MODEL, _LONGEST_CALL = 3, 2_000
+_SYSTEM = f"""\
+You write the arguments of calls that show what a tool does. The same calls go to another tool \
+that might do the same job, so that the answers can be compared. The tools only read.
+
+For each question, write {_MOST_BY_MODEL} calls that such a tool can probably answer, each as a \
+JSON object in a text. Give a value to exactly the arguments that the question lists; the others \
+are filled in already. Take well-known public things and plain, harmless values of the kind that \
+the text asks for. Make the calls differ. Write no secret, no private data, and nothing that would \
+change anything.
+
+{RULES}
+The lists of arguments stand between such lines too, and the same holds for them.
+"""
+
+
+def _show(tool: Tool, number: int) -> prompts.ShownItem:
+    texts = {
+        f"t{number}": prompt_text(tool),
+        f"arguments {number}": plain_prompt_text([*open_arguments(tool)]),
+    }
+    return prompts.ShownItem(texts, ", ".join(texts))
 
 
 @dataclass(slots=True)
@@ -87,7 +115,86 @@ def written_calls(tool: Tool, seen: SeenValues, most: int) -> tuple[JsonObject, 
 
 def is_guess(tool: Tool, arguments: JsonObject) -> bool:
     """Whether a written call contains a text without any sign that the tool accepts it."""
-    return not {*read_tool(tool).objects, _TEXT}.isdisjoint(map(str, arguments.values()))
+    return not _guesses(tool).isdisjoint(map(str, arguments.values()))
+
+
+def open_arguments(tool: Tool) -> tuple[str, ...]:
+    """The required arguments for which ``written_calls`` has no value, or only texts without any
+    sign that the tool accepts them.
+    """
+    tool, seen = inlined(tool), SeenValues()
+    required = (one for one in tool.parameters if one.required)
+    return tuple(
+        one.name
+        for one in required
+        if _guesses(tool).issuperset(map(str, _values_of(one, tool, seen)))
+    )
+
+
+class _CallsForm(prompts.AnswerForm[Tool]):
+    """An answer, before the values are read."""
+
+    calls: list[Annotated[str, prompts.up_to(_LONGEST_CALL)]]
+
+    def ledger_answer(self, item: Tool) -> JsonObject:
+        """The arguments of the calls that the tool's schema accepts, and the number of the
+        others.
+        """
+        accepted = [call for text in self.calls if (call := _completed(item, text)) is not None]
+        return {"calls": accepted[:_MOST_BY_MODEL], "dropped": len(self.calls) - len(accepted)}
+
+
+CALLS_TASK: prompts.PromptTask[Tool] = prompts.PromptTask(
+    name="calls",
+    batch=4,
+    system=_SYSTEM,
+    reply_name="calls",
+    form=_CallsForm,
+    answer_tokens=400,
+    hashes=lambda tool: [tool.content_hash],
+    show=prompts.numbered(_show),
+)
+"""An answer is ``{"calls": [arguments…], "dropped": number}``."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsOfModel:
+    """The calls that a model wrote, by the tool's id, and the number of calls that were dropped
+    because the tool's schema does not accept them.
+    """
+
+    calls: Mapping[str, Sequence[JsonObject]]
+    dropped: int
+
+
+def calls_of_model(tools: Sequence[Tool], asker: Asker) -> CallsOfModel:
+    """Calls to those of the tools that have ``open_arguments``; the model gives only these."""
+    asked = [tool for tool in {one.id: one for one in tools}.values() if open_arguments(tool)]
+    answers = zip(asked, asker(CALLS_TASK, asked), strict=True)
+    values = {tool.id: one.value for tool, one in answers if one and one.value}
+    calls = {tool_id: value["calls"] for tool_id, value in values.items()}
+    return CallsOfModel(calls, sum(value["dropped"] for value in values.values()))
+
+
+def _completed(tool: Tool, text: str) -> JsonObject | None:
+    """A call with the values in a model's text, and with written values for the other required
+    arguments; ``None`` if the tool's schema does not accept it.
+    """
+    try:
+        given = load(text)
+    except ValueError:
+        return None
+    names = open_arguments(tool)
+    if not isinstance(given, dict) or given.keys() != {*names}:
+        return None
+    whole, seen = inlined(tool), SeenValues()
+    rest = [one for one in whole.parameters if one.required and one.name not in names]
+    call = {**{one.name: _values_of(one, whole, seen)[0] for one in rest}, **given}
+    return call if takes(validator_of(whole.schema), call) else None
+
+
+def _guesses(tool: Tool) -> set[str]:
+    return {*read_tool(tool).objects, _TEXT}
 
 
 def _variations(

@@ -60,8 +60,9 @@ class ComparedTools:
 
     ``alphas`` are the argument maps of both to their merged tool, which has the ``schema``.
     ``calls`` are arguments that a person wants to see sent, ``left_out`` those that the person does
-    not want. Values found in results make further calls unless ``as_shown``. ``versions`` are those
-    of both servers when their tools were listed, empty if unknown.
+    not want, and ``guesses`` those that a model wrote. Values found in results make further calls
+    unless ``as_shown``. ``versions`` are those of both servers when their tools were listed, empty
+    if unknown.
     """
 
     source: Tool
@@ -70,6 +71,7 @@ class ComparedTools:
     schema: JsonObject
     calls: tuple[JsonObject, ...] = ()
     left_out: tuple[JsonObject, ...] = ()
+    guesses: tuple[JsonObject, ...] = ()
     as_shown: bool = False
     versions: tuple[str, str] = ("", "")
 
@@ -88,9 +90,12 @@ class ComparedTools:
         return replace(call, losses=(*merged.losses, *foreign, *call.losses))
 
     def new_calls(self, seen: SeenValues, most: int) -> tuple[JsonObject, ...]:
-        """The person's calls and written ones, without those of which an argument would be lost."""
+        """The person's calls, a model's and written ones, without those of which an argument would
+        be lost.
+        """
         written = written_calls(self.source, SeenValues() if self.as_shown else seen, most)
-        every = (*self.calls, *(one for one in written if one not in self.left_out))
+        others = (one for one in (*self.guesses, *written) if one not in self.left_out)
+        every = (*self.calls, *others)
         return tuple(one for one in every if not self.mapped(one).losses)[:most]
 
     def why_no_calls(self, seen: SeenValues) -> str:
@@ -242,7 +247,8 @@ class _Session:
         mapped = pair.mapped(arguments).arguments
         both = (pair.source, arguments), (pair.target, mapped)
         first = await self._answer(*both[0]), await self._answer(*both[1])
-        guess = arguments not in pair.calls and is_guess(pair.source, arguments)
+        is_unsure = arguments in pair.guesses or is_guess(pair.source, arguments)
+        guess = is_unsure and arguments not in pair.calls
         call = AnsweredCall(arguments, mapped, first, is_guess=guess)
         if not call.is_answered:
             return call

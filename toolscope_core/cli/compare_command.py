@@ -5,13 +5,14 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from toolscope_core.calls.call_verdicts import CallComparison
-from toolscope_core.calls.call_writing import SeenValues
+from toolscope_core.calls.call_writing import SeenValues, calls_of_model
 from toolscope_core.calls.recorded_results import recorded_comparisons
 from toolscope_core.calls.sent_calls import (
     CallBudget,
@@ -23,11 +24,20 @@ from toolscope_core.calls.sent_calls import (
 from toolscope_core.catalog.calls import read_call
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.connect_command import confirmed_servers
-from toolscope_core.cli.options import AnswerYes, CatalogPaths, ServerKeys
-from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
+from toolscope_core.cli.options import SAVED, AnswerYes, AskRequest, CatalogPaths, ServerKeys
+from toolscope_core.cli.terminal import (
+    command,
+    fail_for,
+    progress,
+    say,
+    say_error,
+    say_json,
+    tell_spent,
+)
 from toolscope_core.cli.usage_command import counted_calls
 from toolscope_core.decisions.decision_lines import decision_lines, read_decisions
 from toolscope_core.files.json_lines import read_rows, write_whole
+from toolscope_core.llm.estimates import question_estimates
 from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.launches import Launch, keys_given, launches_of
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
@@ -112,10 +122,12 @@ def compare_calls(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every call with its differences as JSON.")
     ] = False,
+    ask: AskRequest = SAVED,
 ) -> None:
     """Send the same calls to two tools that only read, and compare the results.
 
-    Exits with 1 if two tools do not answer alike.
+    Exits with 1 if two tools do not answer alike. With --model, a model gives values to required
+    arguments whose schema says nothing of their form.
 
     Example: toolscope compare-calls tools.json --config mcp.json --pair a/search b/search
     """
@@ -125,11 +137,15 @@ def compare_calls(
     chosen = _chosen_pairs(catalog, log, pair, proposed)
     if bool(config) == bool(recorded):
         raise ConfigError("one source of results is needed; use either --config or --recorded")
+    if recorded and ask.options:
+        raise ConfigError("recorded results need no model; omit --model, or use --config")
     if recorded:
         trace = counted_calls(recorded, catalog.tools, with_results=True)[1]
         comparisons = recorded_comparisons(chosen, trace, catalog.tools)
     else:
         pairs = _callable(chosen, reads_only or (), _calls_in(catalog, calls) if calls else {})
+        if ask.options:
+            pairs = _with_guesses(pairs, ask, as_json)
         if not as_json:
             _tell_calls(pairs, budget)
         configuration, keys = read_configurations(config or ()), keys_given(server or ())
@@ -218,6 +234,26 @@ def _callable(
     if not allowed:
         raise ConfigError("nothing was compared: in no pair may both tools be called")
     return allowed
+
+
+def _with_guesses(
+    pairs: Sequence[ComparedTools], ask: AskRequest, is_quiet: bool
+) -> Sequence[ComparedTools]:
+    """The pairs with a model's calls. The cost is reported before the model is asked."""
+    from toolscope_core.cli.asking import asking, model_access, tell_estimates  # loads the store
+
+    write = partial(calls_of_model, [one.source for one in pairs])
+    if not (ask.replay or is_quiet):
+        with model_access(ask) as access:
+            estimates = question_estimates(write, *access.unsent)
+            tell_estimates("calls", estimates, access.endpoint.concurrency)
+    with asking(ask) as (_, asker):
+        written = write(asker)
+    if not is_quiet:
+        tell_spent(asker.name, asker.costs)
+    if written.dropped:
+        say_error(f"{quantity(written.dropped, 'call')} of the model did not fit the schema")
+    return [replace(one, guesses=tuple(written.calls.get(one.source.id, ()))) for one in pairs]
 
 
 def _launches(

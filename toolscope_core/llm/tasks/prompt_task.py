@@ -181,6 +181,7 @@ PROMPT_VERSIONS = {
     "agent run": "1",
     "audit": "4",
     "augmentation": "2",
+    "calls": "1",
     "context split": "2",
     "dummy split": "1",
     "family audit": "2",
