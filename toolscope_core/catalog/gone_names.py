@@ -169,7 +169,7 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
 
 
 def is_clear_name(name: str) -> bool:
-    """Whether the name does not look like a plain word."""
+    """Whether the name cannot be mistaken for a plain word."""
     return _BORDER.search(name) is not None
 
 

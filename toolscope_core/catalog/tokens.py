@@ -104,8 +104,8 @@ class SizeChange:
 
 
 def estimate_tokens(text: str) -> int:
-    """The estimated tokens of a text, 0 for an empty text; the module's docstring describes the
-    rule.
+    """The estimated number of tokens in a text, 0 for an empty text; the module's docstring
+    describes the rule.
     """
     others = 0
     if not text.isascii():

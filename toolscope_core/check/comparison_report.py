@@ -156,9 +156,9 @@ class GateItem:
 class Check:
     """One check: its name in commands and files, its title in reports, and what counts as a case.
 
-    ``cases`` lists the cases. ``singular`` and ``plural`` are the nouns for cases if a person may
-    make the check fail on them; otherwise they are empty. ``level`` is the code-scanning level of a
-    case that does not fail.
+    ``cases`` lists the cases. ``singular`` is the noun for a case; it is empty if the check cannot
+    be made to fail. ``plural`` is set only where ``quantity`` would form it wrongly. ``level`` is
+    the code-scanning level of a case that does not make the check fail.
     """
 
     name: str

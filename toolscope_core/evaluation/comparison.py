@@ -365,9 +365,10 @@ def measurement_of(
     tokens: Callable[[Tool], int],
     progress: Progress = silent,
 ) -> Measurement:
-    """The results of a trial's queries in a toolset, and the correct selections without a model.
+    """The results of a trial's queries in a toolset, including the correct selection rates without
+    a model (see ``offline_rates``).
 
-    The selections are ``offline_rates``. ``tokens`` counts the tokens of a definition.
+    ``tokens`` counts the tokens of a definition.
     """
     k = max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)

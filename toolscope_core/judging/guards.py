@@ -216,10 +216,10 @@ def returned(returns: JsonObject | None) -> str:
 
 
 def kept_behind(reading: ToolReading) -> tuple[str, ...]:
-    """Stems of the nouns for things that the tool may store or find, sorted.
+    """Sorted stems of the nouns for things that the tool may store or find.
 
-    Such things are files, sessions or records of the tool. A tool that only computes has at most
-    the things that it keeps open.
+    Such things are files, sessions or records. For a tool that only computes, only things that it
+    keeps open for its caller, such as sessions, are included.
     """
     computes = bool(reading.classes) and reading.classes <= _COMPUTING
     all_nouns = frozenset[str]() if computes else frozenset({*reading.nouns, *reading.objects})

@@ -174,9 +174,8 @@ class ModelRequests:
 
     @property
     def too_many_unusable(self) -> str:
-        """Why the answers should not be used: more than ``MOST_UNUSABLE`` of them are unusable.
-
-        Empty if no more than that are unusable.
+        """Why none of the answers should be used, if the share of unusable ones is above
+        ``MOST_UNUSABLE``; otherwise empty.
         """
         answers, unusable = sum(one.questions for one in self.costs), self._reasons.total()
         if unusable <= MOST_UNUSABLE * answers:

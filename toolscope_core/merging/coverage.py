@@ -101,7 +101,7 @@ class Coverage:
 
     @property
     def into(self) -> Mapping[str, list[str]]:
-        """The tools whose calls each kept tool can take completely, sorted."""
+        """For each kept tool, in sorted order, the tools whose calls it can take completely."""
         into: defaultdict[str, list[str]] = defaultdict(list)
         for one in self.served:
             if one.way != "gateway":
@@ -328,7 +328,9 @@ class ServerCoverage:
         return self._served[key]
 
     def are_on_one_account(self, one: str, other: str) -> bool | None:
-        """People's answer on whether two servers work on one account; ``None`` if there is none."""
+        """Whether people said that the two servers work on one account; ``None`` if nobody has
+        answered.
+        """
         return self.constraints.are_on_one_account([one, other])
 
     def _are_instances(self, one: str, other: str) -> bool:
@@ -362,9 +364,10 @@ class ServerCoverage:
             yield f"others cannot use its {handles}: switch off all of its tools or none"
 
     def asks_for_account(self, one: str, other: str) -> bool:
-        """Whether it is worth asking if two servers work on one account.
+        """Whether it is worth asking whether two servers work on one account.
 
-        Either both are for one product, or the covered work may be on the data of each server.
+        It is if both are made for the same product with accounts, or if a tool and its substitute
+        may use separate data.
         """
         if self._stores.share_a_product(one, other):
             return True

@@ -184,7 +184,7 @@ class RequestVectors:
         return [vectors[text] for text in texts]
 
     def compared(self, text: str) -> Comparisons:
-        """The token comparisons of a request so far, to be read and extended."""
+        """The token comparisons made so far for a request, to be read and extended."""
         if len(self._compared) >= MOST:
             self._compared = {}
         return self._compared.setdefault(text, {})

@@ -64,10 +64,11 @@ class RankedTool:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The best tools for a request, and how sure it is that any tool serves it.
+    """The best tools for a request, and how certain it is that any of them serves the request.
 
-    ``fit`` is ``None`` if that is unknown: for a request without text or in a script that the
-    encoder cannot read, and with another encoder or without token vectors.
+    ``fit`` is ``None`` if this cannot be estimated: the request has no text or is in a script that
+    the encoder cannot read, the encoder is not the one for which the fit was trained, or there are
+    no token vectors.
     """
 
     places: tuple[RankedTool, ...]
@@ -224,7 +225,11 @@ class Retriever(DocumentSearch):
     def signals_each(
         self, requests: Sequence[assembly.ToolRequest]
     ) -> tuple[tuple[float, ...] | None, ...]:
-        """For each request, the signals of its fit; ``None`` as in ``SearchAnswer``."""
+        """For each request, the signals from which its ``fit`` is computed.
+
+        ``None`` if the request has no text or is in a script that the encoder cannot read, or if
+        there are no token vectors.
+        """
 
         def own(
             request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int

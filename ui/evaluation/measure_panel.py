@@ -180,7 +180,10 @@ def _start(snapshot: Snapshot, request: ExperimentRequest, place: DeltaGenerator
 
 
 def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
-    """The experiment of this kind in the address, or else the newest one that has a result."""
+    """The experiment of this kind whose number is in the page's URL, or else the newest one.
+
+    Experiments without a result are skipped.
+    """
     mine = [one for one in experiments.all(snapshot) if one.kind == kind]
     number_in_address = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != number_in_address)

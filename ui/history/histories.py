@@ -306,7 +306,7 @@ def _read_by_agents(item: MergedTool) -> dict[str, object]:
 
 
 def with_members(tools: tuple[MergedTool, ...]) -> str:
-    """The tools by id, each with the other tools that it replaces."""
+    """The tools' ids, each followed by those of the other tools that it replaces."""
     return "; ".join(
         item.tool.id
         if item.members == (item.tool.id,)

@@ -65,14 +65,15 @@ Plane = NDArray[np.float64]
 
 
 def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Region, ...]:
-    """The densest places with their topics, densest first.
+    """The densest named regions of the map, densest first, at most ``MOST_REGIONS``.
 
-    A region consists of the points that are within ``_REACH`` cells of a peak of the density and
-    nearer to that peak than to any other. Topics are ranked by the number of the region's tools
-    that are about them, times the logarithm of how much more frequent they are there than among all
-    tools. Each topic names only one region, and a region without a topic has no name. Labels do not
-    overlap and are not cut. Each is beside the points and as close to its place as there is room.
-    ``panels`` is the number of panels side by side.
+    A region consists of the points that are within ``_REACH`` cells of a density peak and nearer to
+    it than to any other peak. It is named after its most typical topics: a topic's weight is the
+    number of tools in the region that have it, times the logarithm of its frequency in the region
+    relative to its frequency among all tools. Each topic names only one region. A region without a
+    topic, or without room for its label, is left out. Labels neither overlap nor are cut off; each
+    is placed near its peak, where it covers as few points as possible. ``panels`` is the number of
+    maps side by side.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS

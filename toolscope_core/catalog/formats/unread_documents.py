@@ -9,8 +9,9 @@ from toolscope_core.model.tool import JsonObject
 
 
 def what_it_is(value: Any) -> str:
-    """A text on what a document without tools is, and what to use instead; empty if it is
-    unknown.
+    """Says what kind of document without tools this is, and what to use instead.
+
+    Empty if the kind is not recognised.
     """
     if isinstance(value, dict):
         for title, fits, remedy in _KINDS:

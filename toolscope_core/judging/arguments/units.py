@@ -137,8 +137,11 @@ def parts_of(description: str) -> frozenset[str]:
 
 
 def units_of(parameter: Parameter) -> tuple[tuple[str, str], ...]:
-    """The dimension with its unit or written form, from ``format``, else the name, else the
-    description.
+    """Pairs of dimension and unit, sorted; empty for a parameter that lists its values.
+
+    Units are read from the name, or else from the description. A written form, such as a date as
+    YYYY-MM-DD, has the dimension ``form``; it is read from a known ``format``, the description, any
+    other ``format`` that is not a type, or the name, in this order.
     """
     if "enum" in parameter.schema:
         return ()

@@ -181,7 +181,7 @@ class RoutingTable:
         )
 
     def withheld_of(self, server: str) -> tuple[str, ...]:
-        """Sentences on a server's tools that are not listed, with reasons."""
+        """The server's tools that are not listed, each as its name and the reason."""
         return tuple(
             f"{route.name}: {route.obstacle}" for route in self._routes_of(server) if route.obstacle
         )

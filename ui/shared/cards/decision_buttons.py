@@ -189,7 +189,7 @@ def make_drop_in(snapshot: Snapshot, cluster: Cluster, canonical: str) -> None:
 
 
 def refuse_drop_in() -> None:
-    """Give the notice that no member of a gateway proposal can replace the others."""
+    """Show a notice that no member of a gateway proposal can replace the others."""
     why = "None of these tools can take every call to the others: accepting needs a gateway"
     st.session_state["notice"] = False, why
 

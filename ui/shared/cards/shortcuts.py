@@ -81,7 +81,10 @@ def pause_when_ambiguous() -> None:
 
 
 def panel(name: str, border: bool = False) -> DeltaGenerator:
-    """The container for something that was opened in the page."""
+    """A container for a form or panel that the person opened on the page.
+
+    The keys pause while it is shown.
+    """
     return st.container(key=f"panel_{name}", border=border)
 
 

@@ -37,7 +37,7 @@ def known_answers(snapshot: Snapshot) -> Asker | None:
 
 
 def job(snapshot: Snapshot) -> Job | None:
-    """The latest job that asks a model about this catalog, of any kind."""
+    """The latest job of any kind that asks a model about this catalog."""
     jobs = [snapshot.job(kind) for kind in RUN_KINDS]
     known_jobs = [job for job in jobs if job is not None]
     return max(known_jobs, key=lambda job: job.started_at, default=None)

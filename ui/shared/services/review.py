@@ -48,8 +48,9 @@ It raises ``DecisionError`` if that is not allowed.
 
 
 def admission(catalog: Catalog, decision: Decision, version: str | None = None) -> NextDecision:
-    """A step that appends a decision on tools. ``version`` is the version that the person saw, if
-    any.
+    """A step that appends a decision on tools.
+
+    ``version`` is the ``version_of`` the tools that the reviewer saw; ``None`` accepts any.
     """
     return lambda log: admit(log, decision, version, suspended_decisions(catalog, log))
 

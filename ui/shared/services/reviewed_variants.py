@@ -155,7 +155,8 @@ def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEf
 
 
 def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
-    """Accept the waiting variants that can be measured and have no objections, as one decision.
+    """Accept the waiting variants that can be measured and to which there are no objections, as one
+    decision.
 
     The short clause is accepted if it wins. Otherwise, the whole text is accepted if it was
     measured on requests and loses none. Raises ``DecisionError`` if nothing can be accepted.
