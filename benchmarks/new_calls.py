@@ -150,8 +150,8 @@ def says(text: str, own: Parameter, selector: str, alpha: ArgumentMap) -> bool:
 
 
 def named_in(text: str, selector: str, alpha: ArgumentMap) -> bool:
-    """Whether a sentence in the text begins with the member's selector value, and so is about the
-    member.
+    """Whether a note in the text is about the member: its selector value stands before a colon,
+    alone or in a list of values.
     """
     value = re.escape(str(alpha.constants.get(selector, "")))
     return re.search(rf"(?:^|[=.,;] ){value}(?:, [^:;]*)?: ", text) is not None

@@ -296,8 +296,8 @@ class _Session:
     async def _version(self, tool: Tool, listed: str) -> str:
         """The version of the tool's server.
 
-        Raises ``_StopError`` if it is not the ``listed`` one, or if the server now declares the
-        tool differently from the catalog.
+        Raises ``_StopError`` if the version is not ``listed`` (unless that is empty), or if the
+        server no longer has the tool or now declares it differently from the catalog.
         """
         server = await self._servers.ready(tool.server, NO_ANSWERS)
         now = self._declared[tool.server].by_name.get(tool.name)

@@ -258,8 +258,8 @@ def own_thresholds(analysis: Analysis) -> MergeThresholds:
 
 
 def thresholds_of(analysis: Analysis, log: Sequence[Decision]) -> MergeThresholds:
-    """The thresholds that people set last, but no lower than the lowest judged; otherwise
-    ``own_thresholds``.
+    """The thresholds that people set last, but no lower than the analysis's similarity and
+    ``LEAST_PROBABILITY``; otherwise ``own_thresholds``.
     """
     own = own_thresholds(analysis)
     applied = [item.detail for item in active(log) if item.action == "threshold"]

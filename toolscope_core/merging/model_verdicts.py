@@ -61,8 +61,8 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentationGrade:
-    """The documentation grade of a tool, from 1 to 5, and the aspects that its
-    documentation lacks.
+    """The documentation grade of a tool, from 1 to 5, and the aspects in which its documentation
+    lacks something.
     """
 
     score: int

@@ -317,7 +317,8 @@ def _in_words(
 ) -> Synthesis:
     """The gateway tool with descriptions of the tool and of its selector.
 
-    They are made from the descriptions of the members, canonical first.
+    They are made from the descriptions of the members, canonical first. For servers that store
+    things, the selector's is made from their contents instead.
     """
     selector, document = gateway.selector, gateway.document
     values = {alpha.tool_id: _label(alpha, selector) for alpha in gateway.arguments}

@@ -127,8 +127,9 @@ def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[P
 
 
 def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The cells of the editable columns, in the types that a row has. An emptied
-    cell is ``None``.
+    """The cells of the editable columns, in the types that a row has.
+
+    In ``cells``, an emptied cell is ``None``.
     """
     values: dict[str, Any] = {
         key: cells[key] or "" for key in ("name", "description", "default") if key in cells

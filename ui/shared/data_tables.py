@@ -145,10 +145,10 @@ def row_chooser(
     selected: Sequence[int] | None = None,
     **options: Any,
 ) -> None:
-    """Draw a table and pass the number of the row that is selected to ``choose`` before the page
-    runs.
+    """Draw a table in which a person can select a row.
 
-    If something else decides which rows are selected, ``selected`` has their numbers.
+    The number of the selected row is passed to ``choose`` before the page runs again. If something
+    else decides which rows are selected, ``selected`` has their numbers.
     """
     if selected is not None:
         select_rows(key, selected)

@@ -206,7 +206,10 @@ def name_prefix(tool: Tool, target: Target) -> str:
 
 
 def plain_name(name: str, target: Target) -> str:
-    """The name in characters that every rule allows; it also begins with an allowed letter."""
+    """The name in characters that every rule allows; it also begins with an allowed letter.
+
+    Unchanged if the target has no rule for names.
+    """
     return spelled_name(name, "tool", "_-") if target.rules.name_rule else name
 
 

@@ -81,7 +81,9 @@ def without_unused_definitions(record: JsonObject, format: RecordFormat = GENERI
 
 
 def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
-    """The record of the tool; for a built-in tool, the record that its API accepts."""
+    """The record of the tool; for a built-in tool in its own format or in *generic*, the record
+    that its API accepts.
+    """
     own = record_format.built_in_record(tool.raw)
     if own and format.name in (record_format.home_of(own), "generic"):
         return own

@@ -315,7 +315,8 @@ def _edge(edge: Edge) -> str:
 def _group(place: int, state: NodeState) -> dict[str, Any]:
     """The options for the nodes of one server (given by its position) and one state.
 
-    From the seventh server on, colours repeat and a ring is added.
+    For the seventh to the twelfth server, colours repeat and a ring is added; the servers after
+    them are grey.
     """
     colour, symbol = pictures.look(place)
     ring = pictures.GREY if symbol != pictures.SYMBOLS[0] else colour

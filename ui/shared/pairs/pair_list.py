@@ -173,7 +173,9 @@ def matching(snapshot: Snapshot, pair_filter: PairFilter) -> PairList:
 
 @kept()
 def pair_counts(analysis: Analysis) -> PairCounts:
-    """The numbers of candidate pairs in an analysis. Each pair counts once."""
+    """How many candidate pairs of an analysis have each verdict. ``siblings`` also count in
+    ``keep``.
+    """
     outcomes = outcomes_of(analysis)
     number = Counter(outcomes.tolist())
     related = (outcomes == "keep") & (analysis.scores.similarity >= RELATED_FROM)

@@ -87,9 +87,9 @@ def queue(
     """The clusters that wait for a person, sorted by ``in_queue_order``. They include accepted
     clusters with newcomers.
 
-    ``learned`` are the probabilities for the order of that name, by cluster id. ``calls`` are those
-    for the order *used*, by tool id. Clusters whose ids are in ``order`` come first, in that order,
-    so that the queue does not move while somebody works on it.
+    ``learned`` are the probabilities for the order of that name, by cluster id. ``calls`` are the
+    numbers of calls for the order *used*, by tool id. Clusters whose ids are in ``order`` come
+    first, in that order, so that the queue does not move while somebody works on it.
     """
     clusters = of_show(filter(waits, snapshot.plan.clusters), show)
     savings = {one: -size.added for one, size in sizes(snapshot).items()}
