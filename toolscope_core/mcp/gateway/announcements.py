@@ -1,7 +1,7 @@
-"""Passes notifications of changes from originals to clients.
+"""Passes the original servers' notifications of changes to clients.
 
-Clients of earlier MCP versions get them in their session, others in the streams they opened
-(``subscriptions/listen``).
+Clients with earlier MCP versions get the notifications in their session, and other clients get them
+in the streams that they opened (``subscriptions/listen``).
 """
 
 from collections.abc import Collection, Hashable
@@ -25,7 +25,8 @@ class Announcements:
     """Records which client follows which resource of a server, and which notifications each client
     gets.
 
-    A client is any value that identifies it; for earlier versions, the key of its session.
+    A client is stored as any value that identifies it. For clients with earlier MCP versions, this
+    is the key of the session.
     """
 
     callers: Callers
@@ -38,17 +39,23 @@ class Announcements:
         self.callers.when_gone.append(self._forget)
 
     async def list_changed(self, method: str) -> None:
-        """Tell every client that a list has changed; ``method`` is the notification's."""
+        """Tell every client that a list has changed; ``method`` is the method of
+        the notification.
+        """
         event = event_from_wire(method, None)
         if event is not None:
             await self._tell(event, None)
 
     async def updated(self, server: str, uri: str, name: str) -> None:
-        """Tell the followers of a server's resource that it changed, by the ``name`` they know."""
+        """Tell the followers of a server's resource that the resource changed. They know the
+        resource by ``name``.
+        """
         await self._tell(ResourceUpdated(name), self._followers.get((server, uri), set()))
 
     async def _tell(self, event: ServerEvent, among: Collection[Hashable] | None) -> None:
-        """Tell clients of an event; if they are known by session, only those in ``among``."""
+        """Tell clients about an event. Of the clients that are known by session, only those in
+        ``among`` are told, or all if it is ``None``.
+        """
 
         async def say(session: ServerSession) -> None:
             await session.send_notification(event_to_notification(event, {}))
@@ -57,11 +64,11 @@ class Announcements:
         await self._bus.publish(event)
 
     def follow(self, client: Hashable, server: str, uri: str) -> None:
-        """Notify the client when that resource of the server changes."""
+        """Notify the client whenever the resource ``uri`` of the server changes."""
         self._followers.setdefault((server, uri), set()).add(client)
 
     def unfollow(self, client: Hashable, server: str, uri: str) -> bool:
-        """Stop notifying the client; returns whether another client still follows."""
+        """Stop notifying the client; returns whether another client still follows the resource."""
         followers = self._followers.get((server, uri), set())
         followers.discard(client)
         if not followers:
@@ -79,5 +86,5 @@ class Announcements:
     async def stream(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Write requested notifications to a client's stream until it leaves."""
+        """Write the requested notifications to a client's stream until the client leaves."""
         return await self._handler(context, params)

@@ -32,11 +32,12 @@ from toolscope_core.model.tool import JsonObject, Tool
 class ServedBundle:
     """A bundle to serve.
 
-    ``catalog`` has its tools with their ids, ``came_in`` all original tools. ``withheld`` are
-    gateway tools that were accepted but not exported, each as its members' ids. ``notes`` are
-    sentences on the parts of a profile that are not served. ``uses`` counts earlier calls of each
-    server, as far as known. ``passed`` has the names of the resources and prompts that a profile
-    passes on, by ``resources`` and ``prompts``; ``None`` passes on all.
+    ``catalog`` contains the bundle's tools with their ids; ``came_in`` contains all original tools.
+    ``withheld`` lists the gateway tools that were accepted but not exported, each as the ids of its
+    members. ``notes`` are sentences about the parts of a profile that are not served. ``uses``
+    counts the earlier calls of each server, as far as they are known. ``passed`` lists the
+    resources and prompts that a profile passes on, under the keys ``resources`` and ``prompts``;
+    with ``None``, all are passed on.
     """
 
     table: RoutingTable
@@ -49,11 +50,11 @@ class ServedBundle:
 
 
 def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
-    """The bundle made by ``merge`` or the Export page, as a folder or zip; only the tools of
-    ``profile``.
+    """The bundle made by ``merge`` or the Export page, from a folder or a zip file. If ``profile``
+    is given, only the tools of that profile are served.
 
-    Raises ``ExportError`` if a file is missing or damaged, ``ConfigError`` for a damaged zip and an
-    unknown profile, ``CatalogError`` if its toolset cannot be read.
+    Raises ``ExportError`` if a file is missing or damaged, ``ConfigError`` if the zip is damaged or
+    the profile is unknown, and ``CatalogError`` if the toolset cannot be read.
     """
     with bundle_folder(path) as folder:
         profiles = _profiles(folder)
@@ -72,7 +73,8 @@ def profiles_of_bundle(path: Path) -> tuple[str, ...]:
 
 
 def searched_tools(path: Path, bundle: ServedBundle) -> tuple[Tool, ...]:
-    """The tools of the bundle at ``path`` as a search reads them, with the tools they replace.
+    """The tools of the bundle at ``path`` as a search reads them, together with the tools that they
+    replace.
 
     Raises the errors of ``read_served_bundle``.
     """
@@ -163,7 +165,7 @@ def _merged(folder: Path, profile: JsonObject | None) -> ServedBundle:
 
 
 def _catalog(folder: Path, name: str) -> Catalog:
-    """The catalog in a file of the bundle, or in its parts."""
+    """The catalog in a file of the bundle, or in the parts of that file."""
     sources = [Source(part.name, bundle_bytes(part), "neutral") for part in files_of(folder, name)]
     return join([read_catalog([source]) for source in sources])
 
@@ -183,8 +185,8 @@ def _profiles(folder: Path) -> dict[str, JsonObject]:
 def _in_profile(
     item: BundleTool, row: JsonObject, names: ToolNames
 ) -> tuple[BundleTool, tuple[str, ...]]:
-    """The tool with its texts in a profile, with fixed arguments as presets; and why some texts are
-    blocked.
+    """The tool with the profile's texts, and with the fixed arguments as presets. The second value
+    says why some texts are blocked.
     """
     name, description = (str(row.get(key) or "") for key in ("name", "description"))
     worded = with_own_words(item.tool, name, description, names)
@@ -209,7 +211,9 @@ def _originals(folder: Path) -> dict[str, Original]:
 
 
 def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
-    """The toolset's records by server and name, if written in MCP's own format and unique."""
+    """The toolset's MCP records, keyed by server and name. Empty if the toolset is in another
+    format. If a server has two records with one name, both are left out.
+    """
     manifest = bundle_value(folder / "manifest.json", dict)
     if (manifest.get("configuration") or {}).get("format") != "mcp":
         return {}
@@ -232,26 +236,30 @@ def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
 
 
 MOST_BYTES = client_table.CLAUDE_CODE.rules.longest_instructions or 0
-"""Claude Code cuts instructions here, anywhere; no other client is known to accept less."""
+"""Claude Code cuts instructions at this length, wherever that falls in the text; no other client is
+known to accept less.
+"""
 FEWEST_BYTES = 60
-"""A smaller share of the text is of no use to an agent."""
+"""A shorter part of a server's text would be of no use to an agent."""
 NOTE_BYTES = 80
-"""The room for the sentence on servers whose text is left out."""
+"""The space that is kept for the sentence about servers whose texts are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
-    """The instructions of a gateway; ``notes`` say which of each server's texts is left out."""
+    """The instructions of a gateway. ``notes`` says for each server whose text is cut or left out
+    why that is so.
+    """
 
     text: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def words_of_servers(bundle: ServedBundle) -> ServerWords:
-    """The texts of the servers that calls may reach, at most ``MOST_BYTES`` in UTF-8, most used
-    first.
+    """The texts of the servers that calls may reach, with the most used server first. They take at
+    most ``MOST_BYTES`` in UTF-8.
 
-    Each gets a fair share, and unused space goes to the others. Blocked texts are left out.
+    Each server gets a fair share, and unused space goes to the others. Blocked texts are left out.
     """
     blocking = [one for one in bundle.catalog.findings if one.severity == "block" and one.server]
     blocked = {one.server: one.message for one in blocking[::-1]}
@@ -278,16 +286,19 @@ def words_of_servers(bundle: ServedBundle) -> ServerWords:
 
 
 def _paragraph(name: str, description: str) -> str:
-    """The text under the server's name; no paragraph of it can pass for another server's."""
+    """The server's name and text as one paragraph. Later lines are indented, so no part of the text
+    can pass for the text of another server.
+    """
     lines = cleaned(description).replace("\r", "\n").split("\n")
     text = "\n  ".join(line for line in map(str.strip, lines) if line)
     return f"{' '.join(visible(name).split())}: {text}"
 
 
 def _with_room(sizes: Mapping[str, int], most: int) -> dict[str, int]:
-    """The bytes for each server, in order, with two between them.
+    """The number of bytes that each server's text may take, in order. Two bytes are kept for the
+    break between texts.
 
-    Servers that together would leave less than ``FEWEST_BYTES`` each get none.
+    Servers for which less than ``FEWEST_BYTES`` each would be left get none.
     """
     names, total = list[str](), 0
     for name, size in sizes.items():
@@ -303,7 +314,9 @@ def _with_room(sizes: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def _cut(text: str, room: int) -> str:
-    """The text in at most ``room`` bytes, with a note on how much is missing."""
+    """The text, cut to at most ``room`` bytes. A text that is cut ends with a note on how much is
+    missing.
+    """
     content = text.encode()
     if len(content) <= room:
         return text

@@ -1,4 +1,6 @@
-"""Maps a call of a merged tool to an original: which original, and its arguments through α."""
+"""Maps a call of a merged tool to an original: chooses the original, and maps the arguments through
+α.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +19,11 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json, with_tex
 
 
 def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
-    """The original chosen by the arguments: the first whose constants they contain.
+    """The original that the arguments choose: the first one whose constants are all among them. An
+    only original is always chosen.
 
-    ``None`` if they choose none; a constant that the call leaves out is not assumed.
+    ``None`` if the arguments choose no original. A constant that the call leaves out is not
+    assumed.
     """
     if len(route.originals) == 1:
         return route.originals[0]
@@ -31,7 +35,7 @@ def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
 
 
 def default_choice(route: Route) -> JsonObject:
-    """The declared default of each argument that chooses an original."""
+    """The declared defaults of the arguments that choose an original."""
     own = properties_of(route.schema)
     choosing = {name for alpha in route.alphas.values() for name in alpha.constants}
     return {
@@ -44,11 +48,11 @@ def default_choice(route: Route) -> JsonObject:
 def original_call(
     route: Route, original: Original, arguments: JsonObject, definition: Tool | None
 ) -> MappedCall:
-    """The call with arguments as the original takes them.
+    """The call, with its arguments in the form that the original takes.
 
-    ``definition`` is the tool as its server declares it now, from which parameter types are read.
-    ``lost`` are arguments that the merged tool does not declare and that the original would mistake
-    for its own. If the merged schema is closed, they are all undeclared ones.
+    The types of parameters are read from ``definition``, the tool as its server declares it now.
+    ``losses`` are arguments that the merged tool does not declare and that the original would
+    mistake for its own. If the merged schema is closed, ``losses`` has all undeclared arguments.
     """
     own = properties_of(route.schema)
     alpha = route.alphas.get(original.tool_id) or ArgumentMap(
@@ -72,8 +76,8 @@ def misplaced_arguments(
 ) -> tuple[str, ...]:
     """The objections to a call that the merged schema accepts.
 
-    They are arguments of other originals, and missing arguments of this one, each in a sentence
-    with the merged tool's names.
+    They name arguments of other originals, and arguments of this original that are missing. Each
+    objection is a sentence with the merged tool's names.
     """
     alpha = route.alphas.get(original.tool_id)
     if alpha is None or (len(route.originals) == 1 and not alpha.constants):
@@ -96,9 +100,9 @@ def misplaced_arguments(
 
 
 def names_note(alpha: ArgumentMap | None, text: str) -> str:
-    """The merged tool's names of arguments that an original mentions in ``text``.
+    """The merged tool's names for the arguments that an original mentions in ``text``.
 
-    Empty if each has the same name in both.
+    Empty if each argument has the same name in both tools.
     """
     words = set(re.findall(r"\w+", text))
     moves = alpha.moves if alpha else ()
@@ -111,7 +115,7 @@ def names_note(alpha: ArgumentMap | None, text: str) -> str:
 
 
 def choices(route: Route) -> Sequence[str]:
-    """The arguments that choose each of several originals, in order, in words."""
+    """For each of several originals, in order, the arguments that choose it, in words."""
     alphas = (route.alphas.get(one.tool_id) for one in route.originals)
     return [", ".join(_constants(route, alpha)) for alpha in alphas if alpha]
 
@@ -122,7 +126,7 @@ def _choice(route: Route, alpha: ArgumentMap) -> str:
 
 
 def _constants(route: Route, alpha: ArgumentMap) -> list[str]:
-    """The constants by which calls choose an original, without those that no call may name."""
+    """The constants with which calls choose an original, without those that no call may name."""
     constants = sorted(alpha.constants.items())
     return [f"{n}={canonical_json(value)}" for n, value in constants if n not in route.presets]
 
@@ -136,12 +140,14 @@ def _has_constants(alpha: ArgumentMap, arguments: JsonObject) -> bool:
 
 FIXED = "[fixed]"
 _LONG = 4
-"""A text shorter than this, a number or a truth value is removed only if it is separate."""
+"""Texts shorter than this, numbers and truth values are removed only where they stand alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixedValues:
-    """Values that one server receives: ``texts`` are found anywhere, ``words`` only alone."""
+    """The fixed values that one server receives. ``texts`` are found anywhere in a text; ``words``
+    are found only where they stand alone.
+    """
 
     texts: tuple[str, ...] = ()
     words: re.Pattern[str] | None = field(default=None)
@@ -165,7 +171,9 @@ class FixedValues:
         return with_texts(value, self.cut)
 
     def cut_error(self, error: Exception) -> Exception:
-        """The error without the values, in its message and in the data of a server's own error."""
+        """The error without the fixed values. They are removed from its message, and from the data
+        of an error that the server itself sent.
+        """
         if isinstance(error, MCPError):
             data = self.cut_all(error.error.data)
             return MCPError(error.error.code, self.cut(error.error.message), data)
@@ -181,7 +189,9 @@ NOTHING_FIXED = FixedValues()
 
 
 def fixed_values(table: RoutingTable) -> dict[str, FixedValues]:
-    """The values that the table fixes for each server, as agents and its tools know them."""
+    """The values that the table fixes for each server, as agents know them and as the server's
+    tools know them.
+    """
     leaves: dict[str, set[str]] = {}
     for route in table.routes.values():
         for original in route.originals if route.presets else ():
@@ -191,7 +201,8 @@ def fixed_values(table: RoutingTable) -> dict[str, FixedValues]:
 
 
 def _sent(route: Route, tool_id: str) -> Iterator[JsonObject]:
-    """The fixed arguments that are passed on, under the names of the tool and of its original.
+    """The fixed arguments that are passed on: first under the tool's names, then under the
+    original's names.
 
     Arguments that only choose the original are not passed on.
     """
@@ -203,7 +214,9 @@ def _sent(route: Route, tool_id: str) -> Iterator[JsonObject]:
 
 
 def _leaves(arguments: JsonObject) -> Iterator[str]:
-    """The texts of values at every depth, including names inside them; numbers as written."""
+    """The texts of values at every depth, including the names inside them. Numbers and truth values
+    are given in each way in which they may be written.
+    """
 
     def inside(value: Any) -> Iterator[str]:
         if isinstance(value, Mapping):
@@ -226,7 +239,7 @@ def _leaves(arguments: JsonObject) -> Iterator[str]:
 
 
 def _fixed(leaves: Sequence[str]) -> FixedValues:
-    """The values sorted longest first, because one may contain another."""
+    """The fixed values, longest first, because one value may contain another."""
     ordered = sorted(leaves, key=lambda one: (-len(one), one))
     is_text = {one: len(one) >= _LONG and not _is_plain(one) for one in ordered}
     words = [re.escape(one) for one in ordered if not is_text[one]]

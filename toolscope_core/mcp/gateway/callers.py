@@ -1,7 +1,7 @@
-"""Passes requests and messages of originals to the agent's client.
+"""Passes requests and messages of original servers to the agent's client.
 
-They go to the client of the current call, and are refused in words if there is none or it does not
-support them.
+They go to the client of the current call. A request is refused in words if there is no such client,
+or if the client does not support the request.
 """
 
 import warnings
@@ -31,21 +31,24 @@ from toolscope_core.model.tool import JsonObject, with_texts
 
 ELICITATION, SAMPLING = "elicitation/create", "sampling/createMessage"
 ASKER = "toolscope/server"
-"""The ``_meta`` key of a request that says which server asks."""
+"""The ``_meta`` key under which a request names the server that asks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """A server, by its name in the catalog, and the values that its messages must not show."""
+    """A server that sends messages: its name in the catalog, and the values that its messages must
+    not show.
+    """
 
     name: str
     fixed: FixedValues = NOTHING_FIXED
 
     def request(self, method: str, params: JsonObject) -> JsonObject:
-        """The parameters of its request with its name added for the person.
+        """The parameters of the server's request, with the server's name added for the person.
 
-        The name is in the message of an elicitation, or before the prompt of a sampling. Raises
-        ``MCPError`` for an address that is not a web address.
+        The name is in the message of an elicitation, or before the system prompt of a sampling
+        request. Raises ``MCPError`` if an address is not a web address, has a user name, or
+        contains a fixed value.
         """
         if method == SAMPLING:
             params = self._cleaned(params)
@@ -57,7 +60,7 @@ class Sender:
             if "url" in params or params.get("mode") == "url":
                 self._check(params.get("url"))
             params = self._cleaned(params)
-            # one paragraph: what follows a line break could pass for another server's
+            # one paragraph, because text after a line break could pass for another server's
             message = " ".join(str(params.get("message") or "").split())
             params = {**params, "message": f"{for_terminal(self.name)} asks: {message}"}
         else:
@@ -66,9 +69,10 @@ class Sender:
         return {**params, "_meta": {**(meta if isinstance(meta, dict) else {}), ASKER: self.name}}
 
     def result(self, result: JsonObject) -> dict[str, Any]:
-        """A result as received.
+        """A result in the form in which it is passed on.
 
-        Errors have no fixed values, and requests in it are changed as by ``request``.
+        Errors are passed on without fixed values. Requests in a result are changed by ``request``.
+        Everything else is unchanged.
         """
         if result.get("isError"):
             return {**self.fixed.cut_all(result), "isError": True}
@@ -93,7 +97,7 @@ class Sender:
         return MCPError(error.error.code, error.error.message, {**data, "elicitations": questions})
 
     def _cleaned(self, params: JsonObject) -> JsonObject:
-        """Each text without fixed values and hidden characters."""
+        """The parameters, with fixed values and hidden characters removed from each text."""
         cleaned: JsonObject = with_texts(self.fixed.cut_all(params), for_agent)
         return cleaned
 
@@ -123,28 +127,30 @@ class Sender:
 
 
 MOST_WAITING = 1_000
-"""The most messages waiting for a client; more replace the oldest."""
+"""The most messages from one sender that wait for a client; a further message replaces the oldest
+one.
+"""
 TAKING_SECONDS = 5.0
-"""A client that does not accept a message within this time gets no more."""
+"""A client that does not accept a message within this many seconds gets no more messages."""
 
 Lane = tuple[str, str]
-"""A client, and the server of the messages; empty if they belong to none."""
+"""A client, and the server that sends the messages; empty if no server sends them."""
 _Message = Callable[["ServerSession"], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Outbox:
-    """The messages waiting for one client from one sender, oldest first, by subject."""
+    """The messages from one sender that wait for one client, oldest first, keyed by subject."""
 
     session: ServerSession
     messages: dict[Hashable, _Message] = field(default_factory=dict)
 
 
 class Outboxes:
-    """Sends messages in ``group``, to each client in order per sender, without waiting for other
-    senders.
+    """Sends messages in ``group``. Each client gets the messages from one sender in order, without
+    waiting for other senders.
 
-    ``gone`` is called for a client that accepted nothing.
+    ``on_gone`` is called for a client that did not accept a message in time.
     """
 
     def __init__(self, group: TaskGroup, on_gone: Callable[[str], None]) -> None:
@@ -156,7 +162,7 @@ class Outboxes:
     ) -> None:
         """Send a message as soon as the client accepts it.
 
-        It replaces a waiting message with the same ``about``.
+        The message replaces a waiting message with the same ``about``.
         """
         outbox = self._outboxes.get(lane)
         if outbox is None:
@@ -168,10 +174,10 @@ class Outboxes:
             del outbox.messages[next(iter(outbox.messages))]
 
     async def flush(self, lane: Lane) -> None:
-        """Wait until the client has accepted the messages waiting now, but no longer than for one
-        message.
+        """Wait until the client has accepted the messages that are waiting now, but no longer than
+        ``TAKING_SECONDS``.
 
-        Messages posted meanwhile are not waited for.
+        Messages that are posted meanwhile are not waited for.
         """
         outbox, delivery = self._outboxes.get(lane), anyio.Event()
 
@@ -202,7 +208,7 @@ Context = ServerRequestContext[Any, Any]
 MOST_CLIENTS, _LONGEST_NAME = 1_000, 80
 SESSION_HEADER = "mcp-session-id"
 NO_SESSION = "request "
-"""The beginning of the key of a request without a session."""
+"""The beginning of the key for a request without a session."""
 OFFERS = {
     "sampling": "answer prompts (sampling)",
     "elicitation": "ask its user (elicitation)",
@@ -226,9 +232,9 @@ class _Call:
 
 
 class Callers:
-    """The known clients by session, and the calls in progress on each original server.
+    """The known clients, keyed by session, and the calls in progress on each original server.
 
-    Messages are sent in ``group``, without values that are ``fixed`` for a server.
+    Messages are sent in ``group``, without the values that are ``fixed`` for the server.
     """
 
     def __init__(
@@ -258,20 +264,22 @@ class Callers:
     def tell(
         self, message: _Message, about: Hashable, among: Collection[Hashable] | None = None
     ) -> None:
-        """Tell every client, or those in ``among``, something; it replaces earlier messages with
-        the same ``about``.
+        """Send a message to every client, or only to the clients in ``among``. It replaces waiting
+        messages with the same ``about``.
         """
         for key, session in self._sessions.items():
             if among is None or key in among:
                 self._outboxes.post((key, ""), session, message, about)
 
     async def wait_for_delivery(self, server: str, context: Context) -> None:
-        """Wait until the client of a call has accepted what the server sent meanwhile."""
+        """Wait until the client of a call has accepted the messages that the server sent during the
+        call.
+        """
         await self._outboxes.flush((session_of(context), server))
 
     @contextmanager
     def calling(self, server: str, context: Context) -> Iterator[None]:
-        """While this is open, the server's requests belong to this call."""
+        """While this context is open, the server's requests belong to this call."""
         calls, call = self._calls.setdefault(server, []), _Call(context, anyio.Event())
         calls.append(call)
         try:
@@ -284,8 +292,8 @@ class Callers:
         """The handlers for the server's own requests, as far as the client of ``context`` supports
         them.
 
-        Over HTTP several clients share the connection, so all are offered, and ``_ask`` refuses
-        what the client in question does not support.
+        Over HTTP, several clients share the connection. All handlers are offered then, and ``_ask``
+        refuses a request that the client in question does not support.
         """
         offers = context.session.client_capabilities if context is not None else None
         is_shared = context is not None and _headers_of(context) is not None
@@ -319,7 +327,7 @@ class Callers:
         )
 
     async def _ask(self, server: str, capability: str, request: Any, result: Any) -> Any:
-        """The client's own answer, or the reason why there is none."""
+        """The client's own answer, or an error that says why there is no answer."""
         try:
             request = self._in_server_name(server, request)
         except MCPError as refused:
@@ -347,7 +355,9 @@ class Callers:
         return answer
 
     def _in_server_name(self, server: str, request: Any) -> Any:
-        """A request of the server in its name. Raises ``MCPError`` if it is not passed on."""
+        """The server's request, with the server's name added. Raises ``MCPError`` if the request is
+        not passed on.
+        """
         if request.params is None:
             return request
         fields = request.params.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -356,7 +366,9 @@ class Callers:
         return type(request)(params=kind.model_validate(params, by_name=False))
 
     def _asked_client(self, server: str) -> tuple[ServerSession | None, _Call | None, str]:
-        """The client for a server's request and the call it belongs to, or why there is none."""
+        """The client to which a server's request goes, and the call to which the request belongs;
+        or else the reason why there is no client.
+        """
         if (asker := _ASKER.get()) is not None:
             return asker.session, None, ""
         calls = self._calls.get(server) or []
@@ -373,10 +385,11 @@ class Callers:
         return None, None, f"{server} asks while it is not being called"
 
     async def _log(self, server: str, params: types.LoggingMessageNotificationParams) -> None:
-        """Pass a log message to the client of the current call, or else to all.
+        """Pass a log message to the client of the current call; if there is no call, pass it to all
+        clients.
 
-        While several clients have calls there, nobody gets it, because it may be about another
-        client's call.
+        If several clients are calling the server, nobody gets the message, because it may be about
+        another client's call.
         """
         source = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {source}" if source else server
@@ -385,7 +398,8 @@ class Callers:
 
         async def say(session: ServerSession, request: Any = None) -> None:
             with warnings.catch_warnings():
-                # the SDK warns about what the latest version leaves out, which earlier clients use
+                # the SDK warns about logs, which the latest version leaves out and earlier clients
+                # use
                 warnings.simplefilter("ignore")
                 await session.send_log_message(params.level, data, logger, request)
 
@@ -404,7 +418,7 @@ class Callers:
 
 @contextmanager
 def asked_by(context: Context) -> Iterator[None]:
-    """While this is open, requests in this task are for the client of a call."""
+    """While this context is open, requests in this task go to the client of ``context``."""
     token = _ASKER.set(context)
     try:
         yield
@@ -420,8 +434,8 @@ async def _cancel_after(over: anyio.Event, scope: anyio.CancelScope) -> None:
 def session_of(context: Context) -> str:
     """The key of a client's session.
 
-    It is empty if the gateway has one client, and one per request for HTTP clients of MCP
-    2026-07-28, which have no session.
+    The key is empty if the gateway has only one client. HTTP clients with MCP 2026-07-28 have no
+    session, so each of their requests has a key of its own.
     """
     headers = _headers_of(context)
     if headers is None:
@@ -430,7 +444,7 @@ def session_of(context: Context) -> str:
 
 
 def apps_of(context: Context) -> JsonObject | None:
-    """The client's declaration of the apps it shows (MCP Apps), ``None`` if it shows none."""
+    """The client's declaration of the apps that it shows (MCP Apps); ``None`` if it shows none."""
     capabilities = context.session.client_capabilities
     extensions = (capabilities.extensions or {}) if capabilities is not None else {}
     return extensions.get(APPS)
@@ -444,11 +458,13 @@ def client_name(context: Context) -> str:
 
 
 def _client_of(context: Context | None) -> Hashable:
-    """A value that identifies the client and is never reused; keys without a session may repeat."""
+    """A value that identifies the client and is never reused. Keys without a session are not used
+    here, because they may repeat.
+    """
     key = session_of(context) if context is not None else ""
     return context.session if context is not None and key.startswith(NO_SESSION) else key
 
 
 def _headers_of(context: Context) -> Any:
-    """The headers of the request, ``None`` if it did not come over HTTP."""
+    """The headers of the request; ``None`` if the request did not come over HTTP."""
     return getattr(context.request, "headers", None)

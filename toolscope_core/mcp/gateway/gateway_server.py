@@ -1,7 +1,7 @@
 """The MCP server for agents: the merged tools, and the originals' other features.
 
-A request's id must be unique until it is answered. A second concurrent use is refused, because the
-two answers could not be told apart.
+The id of a request must be unique until the request is answered. Until then, a second request with
+the same id is refused, because the two answers could not be told apart.
 """
 
 import json
@@ -37,7 +37,7 @@ from toolscope_core.model.tool import JsonObject
 
 NAME = "toolscope"
 PAGE, LONGEST_CURSOR = 500, 12
-"""The most tools in one page of a list, and the longest cursor."""
+"""The most tools on one page of a list, and the length at which a cursor is no longer read."""
 _RAW: ContextVar[dict[str, Any] | None] = ContextVar("result of an original", default=None)
 
 
@@ -54,9 +54,9 @@ class ToolFinder(Protocol):
 class Gateway:
     """The parts of an open gateway.
 
-    ``finder`` is set if tools are found by search instead of listed. Unless ``is_live``, the list
-    of tools does not change within a session, because another list changes the beginning of every
-    prompt.
+    ``finder`` is set if agents find tools by search and not in a list. Unless ``is_live``, the list
+    of tools does not change within a session, because a changed list would change the beginning of
+    every prompt.
     """
 
     calls: ToolCalls
@@ -70,7 +70,9 @@ class Gateway:
         self.calls.callers.when_gone.append(self._forget)
 
     def listed(self, context: Context) -> list[JsonObject]:
-        """The tools for the client of a request; in a session, those of its first list."""
+        """The tools for the client that sent a request; within a session, the tools of the
+        session's first list.
+        """
         session = session_of(context)
         if self.is_live or session.startswith(NO_SESSION):
             return self._now(context)
@@ -87,7 +89,7 @@ class Gateway:
         self._lists.pop(session, None)
 
     async def open_all(self, servers: Sequence[str]) -> dict[str, ToolScopeError]:
-        """Open these servers; returns the failures by server."""
+        """Open these servers; returns the failures, keyed by server."""
         failures: dict[str, ToolScopeError] = {}
 
         async def look(name: str) -> None:
@@ -103,7 +105,7 @@ class Gateway:
 
 
 def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
-    """The server; the caller runs its transports."""
+    """The MCP server of a gateway; the caller runs the transports."""
     callers, tools = gateway.calls.callers, gateway.finder or gateway.calls
     routes = gateway.calls.table.routes
 
@@ -140,7 +142,9 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
 
 
 def _page_of(records: list[JsonObject], cursor: str | None) -> McpResult:
-    """A page of the tools from the number ``cursor`` on; an unknown cursor starts again."""
+    """A page of the tools, beginning at the number ``cursor``; for an unknown cursor, the first
+    page.
+    """
     start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < LONGEST_CURSOR else 0
     page: dict[str, Any] = {"tools": records[start : start + PAGE], **FRESH}
     if start + PAGE < len(records):
@@ -149,7 +153,9 @@ def _page_of(records: list[JsonObject], cursor: str | None) -> McpResult:
 
 
 async def _as_it_came(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """A tool's result with everything its original sent; the SDK would only send what it knows."""
+    """A tool's result with everything that the original sent. The SDK would send only the fields
+    that it knows.
+    """
     if ctx.method != "tools/call":
         return await call_next(ctx)
     box: dict[str, Any] = {}
@@ -171,7 +177,9 @@ async def _as_it_came(ctx: Context, call_next: CallNext) -> HandlerResult:
 async def own_client(
     gateway: Gateway, version: str, mode: str = "legacy", **callbacks: Any
 ) -> AsyncIterator[Client]:
-    """A connected client; ``mode`` and ``callbacks`` are those of the SDK's ``Client``."""
+    """A client that is connected to the gateway; ``mode`` and ``callbacks`` are those of the SDK's
+    ``Client``.
+    """
     server = gateway_server(gateway, version)
     async with Client(server, mode=mode, cache=None, **callbacks) as client:
         yield client
@@ -183,7 +191,7 @@ async def result_in_words(client: Client, name: str, arguments: JsonObject) -> t
         result = await client.call_tool(name, dict(arguments))
     except MCPError as error:
         return error.message, True
-    except (RuntimeError, ValidationError) as error:  # the result is not what its schema says
+    except (RuntimeError, ValidationError) as error:  # the result does not match its schema
         return f"{name} returned a result that cannot be read: {error}", True
     parts = [
         part.text if part.type == "text" else f"[{part.type}, not shown]" for part in result.content
@@ -216,7 +224,9 @@ class RequestsUnderWay:
 
 
 def with_single_ids(inner: ASGIApp) -> ASGIApp:
-    """Does the same over HTTP, before the SDK gives the second request the first one's stream."""
+    """Refuses a second concurrent request with the same id over HTTP, before the SDK gives it the
+    stream of the first request.
+    """
     under_way: set[tuple[str, str]] = set()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -256,7 +266,9 @@ async def _whole(receive: Receive) -> list[Message]:
 
 
 def _id_of(body: bytes) -> Any:
-    """The id of the request in a body; ``None`` for anything else, which the SDK answers."""
+    """The id of the request in a body; ``None`` if the body is anything else, which the SDK
+    answers.
+    """
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):

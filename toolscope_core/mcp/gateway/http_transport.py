@@ -1,4 +1,4 @@
-"""The gateway over streamable HTTP, on one address and for holders of the token."""
+"""Serves the gateway over streamable HTTP at one address, to clients that have the token."""
 
 import asyncio
 import hmac
@@ -24,12 +24,13 @@ from toolscope_core.mcp.gateway.gateway_server import with_single_ids
 from toolscope_core.model.errors import ConfigError
 
 ASKING_SECONDS = 10.0
-"""A connection is closed if its first request brings no token in this time, or a request does not
-end in it.
+"""A connection is closed if it brings no token within this time, or if a later request takes longer
+than this to arrive.
 """
 MOST_STRANGERS, BACKLOG = 300, 100
-"""So many connections have shown no token yet, the oldest of more is closed; so many are taken in
-at once. A client that asks at once has shown its token before three such rows have come in.
+"""At most ``MOST_STRANGERS`` open connections have shown no token; if more do, the oldest is
+closed. At most ``BACKLOG`` connections are taken in at once, so a client that sends its request
+right away has shown its token before three such groups have come in.
 """
 MOST_CONNECTIONS = 500
 """The most connections that have shown a token; requests on others are refused (503)."""
@@ -40,8 +41,8 @@ ADMIT = "admit"
 class Door:
     """The open connections.
 
-    ``strangers``, who have shown no token, never displace ``guests``. ``notice`` is called once for
-    each reason for closing one.
+    ``strangers`` have shown no token and never displace ``guests``, which have. ``notice`` is
+    called once for each reason for closing a connection.
     """
 
     notice: Callable[[str], None]
@@ -50,14 +51,16 @@ class Door:
     _reasons: set[str] = field(default_factory=set)
 
     def enter(self, connection: H11Protocol) -> None:
-        """Register a new connection; the oldest stranger makes room for it."""
+        """Register a new connection. If more than ``MOST_STRANGERS`` connections have shown no
+        token, the oldest of them is closed.
+        """
         self.strangers[connection] = None
         if len(self.strangers) > MOST_STRANGERS:
             why = f"was the oldest of more than {MOST_STRANGERS} without a token"
             self.close(next(iter(self.strangers)), why)
 
     def admit(self, connection: H11Protocol) -> bool:
-        """Whether there is room for a connection that has shown a token."""
+        """Admit a connection that has shown a token; returns whether there is room for it."""
         if connection in self.strangers and len(self.guests) < MOST_CONNECTIONS:
             del self.strangers[connection]
             self.guests.add(connection)
@@ -78,13 +81,15 @@ class Door:
 
 
 def is_admitted(scope: Scope) -> bool:
-    """Whether there is room for the connection of a request with the right token."""
+    """Whether there is room for the connection on which a request with the right token came."""
     admit = scope.get("state", {}).get(ADMIT)
     return admit is None or bool(admit())
 
 
 class GuardedProtocol(H11Protocol):
-    """Uvicorn's protocol for a connection through the door, with a time limit."""
+    """Uvicorn's protocol for a connection, with a time limit. The ``door`` admits
+    the connection.
+    """
 
     def __init__(self, door: Door, **options: Any) -> None:
         super().__init__(**options)
@@ -95,14 +100,14 @@ class GuardedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Register the connection."""
         super().connection_made(transport)
-        # asyncio does it only for sockets that name their protocol, which accepted ones here do not
+        # asyncio sets this only for sockets that name their protocol; accepted sockets here do not
         connection = transport.get_extra_info("socket")
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._door.enter(self)
         self._limit_time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove this connection from the open ones."""
+        """Remove this connection from the open connections."""
         super().connection_lost(exc)
         self._door.leave(self)
         self._limit_time()
@@ -123,7 +128,9 @@ class GuardedProtocol(H11Protocol):
         return is_admitted
 
     def _limit_time(self) -> None:
-        """Start the time limit while a token, or the end of a request, is awaited."""
+        """Start the time limit while a token, or the end of a request, is awaited; stop it
+        otherwise.
+        """
         is_guest = self in self._door.guests
         is_awaited = self in self._door.strangers or (is_guest and self._is_asking)
         if is_awaited and self._limit is None:
@@ -153,9 +160,9 @@ REFUSALS = {
     401: ((b"www-authenticate", b"Bearer"), b"a bearer token is needed\n"),
     503: ((b"connection", b"close"), b"too many connections are open; close one\n"),
 }
-"""By status a header of the reply, and what it says."""
+"""For each status, a header of the reply and the text of the reply."""
 IDLE_SECONDS = 1_800.0
-"""A session without a request for this long is ended; its client opens another."""
+"""A session is ended after this many seconds without a request; its client opens a new one."""
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -163,8 +170,9 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 class HttpPlace:
     """The place where the gateway listens.
 
-    ``names`` are the hosts under which it may be called (the Host header), without ports. ``token``
-    is required from clients, except at the paths of profiles with their own in ``profile_tokens``.
+    ``names`` are the host names by which clients may call the gateway (the Host header), without
+    ports. Clients must send ``token``, except at the path of a profile with a token of its own in
+    ``profile_tokens``.
     """
 
     host: str
@@ -181,15 +189,15 @@ class HttpPlace:
 
 
 def profile_path(name: str) -> str:
-    """The path of a profile, or of the whole toolset without a name."""
+    """The path of a profile; without a name, the path of the whole toolset."""
     return f"/profiles/{name}{PATH}" if name else PATH
 
 
 def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
-    """The tokens of profiles in ``NAME=TOKEN`` separated by blanks.
+    """The token of each profile, from ``NAME=TOKEN`` pairs that are separated by blanks.
 
-    Raises ``ConfigError`` for a malformed text, a weak token, two tokens of one profile, and a
-    profile that is not in ``profiles``.
+    Raises ``ConfigError`` if the text is malformed, a token is weak, a profile has two tokens, or a
+    profile is not in ``profiles``.
     """
     pairs = [one.partition("=")[::2] for one in text.split()]
     names = [name for name, _ in pairs]
@@ -212,11 +220,11 @@ def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
 def http_place(
     text: str, token: str, names: Sequence[str] = (), profile_tokens: Mapping[str, str] = NO_TOKENS
 ) -> HttpPlace:
-    """The place in ``HOST:PORT``; a port alone means this machine. Without a token, one is
-    generated.
+    """The place in ``HOST:PORT``; a port alone means this machine. If no token is given, a new one
+    is generated.
 
-    Raises ``ConfigError`` for a malformed text, a weak token, and an address reachable by others
-    without ``names``.
+    Raises ``ConfigError`` if the text is malformed, if the token is weak, or if others can reach
+    the address and ``names`` is empty.
     """
     host, _, port = text.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
@@ -242,7 +250,9 @@ def _check_token(what: str, token: str) -> None:
 
 
 def listening_socket(place: HttpPlace) -> socket.socket:
-    """A socket that listens there. Raises ``ConfigError`` if it cannot."""
+    """A socket that listens at the place. Raises ``ConfigError`` if listening
+    there is impossible.
+    """
     is_ipv6 = ":" in place.host
     try:
         return socket.create_server(
@@ -263,7 +273,7 @@ def http_server(
 ) -> uvicorn.Server:
     """The HTTP server with each MCP server at its path.
 
-    The caller handles signals, and stops it by ``should_exit``.
+    The caller handles signals, and stops the server with ``should_exit``.
     """
     config = uvicorn.Config(
         http_app(servers, place),
@@ -281,9 +291,9 @@ def http_server(
 
 
 def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
-    """The HTTP app: it checks the token of the path, then the Host and Origin headers.
+    """The HTTP app. It checks the token for the path, then the Host and Origin headers.
 
-    At other paths it answers *not found* to holders of the whole toolset's token.
+    At any other path, it answers *not found* to clients with the whole toolset's token.
     """
     hosts = [form for name in place.names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]

@@ -15,12 +15,12 @@ from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.tool import JsonObject
 
 McpResult = dict[str, Any]
-"""A result of MCP as JSON, with all that its server sent."""
+"""An MCP result as JSON, with everything that the server sent."""
 AS_IT_CAME: Any = TypeAdapter(McpResult)
 """Accepts a result unchanged; the SDK's own types drop unknown fields."""
 ANY_REQUEST = types.Request[McpResult, str]
 MOST_ROUNDS = 10
-"""How often a server may ask for something before it gives its result."""
+"""How often a server may ask for something in one call before it gives the result."""
 ENVELOPE = frozenset(
     {
         "progressToken",
@@ -30,9 +30,13 @@ ENVELOPE = frozenset(
         "io.modelcontextprotocol/clientCapabilities",
     }
 )
-"""The parts of a request about its own connection; the rest of its ``_meta`` is passed on."""
+"""The keys in a request's ``_meta`` that are about its own connection; the other keys are passed
+on.
+"""
 FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-"""Fields of results required since MCP 2026-07-28; the SDK leaves them out for earlier clients."""
+"""Fields that every result must have since MCP 2026-07-28; the SDK leaves them out for earlier
+clients.
+"""
 
 
 async def ask_original(
@@ -40,8 +44,9 @@ async def ask_original(
 ) -> McpResult:
     """The original's result, as ``sender`` passes it on.
 
-    Progress goes to the agent's client; cancelling its request cancels this one. Raises what the
-    SDK raises.
+    Progress goes to the agent's client; if the client's request is cancelled, the request to the
+    original is cancelled too. Raises the exceptions of the SDK, and ``RuntimeError`` if the server
+    asks for input ``MOST_ROUNDS`` times.
     """
     meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
     own_params = {**params, "_meta": meta} if meta else {**params}
@@ -67,12 +72,13 @@ async def ask_original(
 
 
 def plain_params(params: BaseModel) -> McpResult:
-    """The parameters of a request as they were sent, without those about its connection."""
+    """The parameters of a request as they were sent, without ``_meta``."""
     return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
 
 
 def _unsigned(result: McpResult) -> McpResult:
-    """The result without the identification that a server of the latest version adds to each.
+    """The result without the identification that a server with the latest MCP version adds to each
+    result.
 
     For the agent, the gateway is the server.
     """
@@ -85,7 +91,7 @@ def _unsigned(result: McpResult) -> McpResult:
 
 
 async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers of an earlier-version client to requests in a server's result."""
+    """The answers of a client with an earlier MCP version to the requests in a server's result."""
     question = types.InputRequiredResult.model_validate(result, by_name=False)
     answers: dict[str, Any] = {}
     session = server.client.session

@@ -1,7 +1,7 @@
 """The connections to the original servers.
 
-Each is opened when first needed, kept, and reopened after a failure, each time after a longer
-delay.
+Each connection is opened when it is first needed, and then kept. After a failure it is opened
+again, with a longer delay each time.
 """
 
 import time
@@ -28,9 +28,9 @@ from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
 
 
 class ChangeStreams:
-    """The streams of one connection, running in ``group``.
+    """The streams of one connection, which run in ``group``.
 
-    ``say`` receives their events in the form of earlier versions' notifications.
+    ``say`` receives the events in the form of the notifications in earlier MCP versions.
     """
 
     def __init__(self, group: TaskGroup, server: OpenServer, say: MessageHandlerFnT) -> None:
@@ -38,7 +38,7 @@ class ChangeStreams:
         self._followed: dict[str, anyio.CancelScope] = {}
 
     async def hear_lists(self) -> None:
-        """Listen for changes of the lists that the server declares as changeable."""
+        """Listen for changes in the lists that the server declares as changeable."""
         capabilities = self._server.client.server_capabilities
         kinds = (
             (capabilities.tools, sdk.ToolsListChanged()),
@@ -50,17 +50,17 @@ class ChangeStreams:
             await self._group.start(self._hear, changing)
 
     async def follow(self, uri: str) -> None:
-        """Listen for changes of a resource."""
+        """Listen for changes in a resource."""
         if uri not in self._followed:
             scope = self._followed[uri] = anyio.CancelScope()
             try:
                 await self._group.start(self._hear, [ResourceUpdated(uri)], scope)
-            except BaseException:  # given up before the server took it
+            except BaseException:  # ended before the server accepted it
                 self.unfollow(uri)
                 raise
 
     def unfollow(self, uri: str) -> None:
-        """Stop listening for changes of a resource."""
+        """Stop listening for changes in a resource."""
         scope = self._followed.pop(uri, None)
         if scope is not None:
             scope.cancel()
@@ -74,8 +74,8 @@ class ChangeStreams:
     ) -> None:
         """Pass on these events until ``scope`` is cancelled.
 
-        A lost stream is reopened; what happened meanwhile is unknown, so all events count as having
-        happened.
+        A lost stream is reopened. Nobody knows what happened meanwhile, so all the events are
+        passed on as if they had happened.
         """
         wait, is_awaited = FIRST_WAIT, True
         with scope or anyio.CancelScope():
@@ -89,7 +89,7 @@ class ChangeStreams:
                                 await self._say(event_to_notification(event, {}))
                         wait, is_awaited = FIRST_WAIT, False
                         async for _ in stream:
-                            pass  # the SDK gives each event to the handler of messages, too
+                            pass  # the SDK also gives each event to the message handler
                 except Exception as error:  # noqa: BLE001 - calls say what is wrong with a server
                     if isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND:
                         break  # the server has no such streams
@@ -103,7 +103,7 @@ class ChangeStreams:
 
 
 def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
-    """The events to listen for, in the form of the SDK's client."""
+    """The events to listen for, in the form that the SDK's client takes."""
     addresses = [event.uri for event in events if isinstance(event, sdk.ResourceUpdated)]
     return {
         "tools_list_changed": sdk.ToolsListChanged() in events,
@@ -114,22 +114,24 @@ def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
 
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
-"""Seconds until a failed server is tried again, doubled after each failure."""
+"""The shortest and the longest wait, in seconds, before a failed server is tried again. The wait
+doubles after each failure.
+"""
 
 MOST_LOOKS = 3
-"""How often a server is inspected for one call."""
+"""The most inspections of a server for one call."""
 RELIST_SECONDS = 1.0
-"""The pause between two inspections of a server that nobody calls."""
+"""The pause, in seconds, between two inspections of a server that nobody calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Callbacks as servers come and go.
+    """Callbacks for the events of servers.
 
-    ``look`` inspects a server after it is opened, before the first call, and each time it announces
-    changed tools. ``tell`` gets its other unrequested messages with their method. ``notice`` gets
-    sentences for a person. ``error_to_show`` returns the part of a server's error that may be
-    shown.
+    ``look`` inspects a server after it is opened, before the first call, and each time the server
+    announces changed tools. ``tell`` gets the server's other unrequested messages, with their
+    method. ``notice`` gets sentences for a person. ``error_to_show`` returns the part of a server's
+    error that may be shown.
     """
 
     look: Callable[[str, OpenServer], Awaitable[None]]
@@ -140,10 +142,10 @@ class Hooks:
 
 @dataclass(slots=True)
 class _Connection:
-    """The state of one server's connection.
+    """The state of the connection to one server.
 
-    It ``is_stale`` from an announcement of changed tools until the server is inspected. ``error``
-    is why it could not be opened for ``client``.
+    ``is_stale`` is set when the server announces changed tools, until the server is inspected.
+    ``error`` says why the server could not be opened for ``client``.
     """
 
     lock: anyio.Lock
@@ -159,10 +161,10 @@ class _Connection:
 
 
 class OriginalServers:
-    """The servers by their names in the catalog.
+    """The original servers, keyed by their names in the catalog.
 
-    ``launches`` reads a server's values when it is opened. Connections run in ``group`` and end
-    with it.
+    A server's function in ``launches`` reads its values when the server is opened. Connections run
+    in ``group`` and end with it.
     """
 
     def __init__(
@@ -178,7 +180,7 @@ class OriginalServers:
 
     @property
     def open_now(self) -> Mapping[str, OpenServer]:
-        """The servers with a living connection."""
+        """The servers whose connection has not ended."""
         return {
             name: one.server
             for name, one in self._connections.items()
@@ -186,15 +188,15 @@ class OriginalServers:
         }
 
     def streams_of(self, name: str) -> ChangeStreams | None:
-        """The change streams of an open server, ``None`` unless it uses streams."""
+        """The change streams of an open server; ``None`` if the server uses no streams."""
         return self._connections[name].streams
 
     async def ready(self, name: str, requests: ServerRequests) -> OpenServer:
-        """A connected server, inspected since it last announced changed tools.
+        """A connected server that was inspected after it last announced changed tools.
 
-        A new connection answers the server's requests by ``requests``. Raises
-        ``ServerConnectionError`` or ``ConfigError`` if it cannot be opened or listed; at once after
-        a recent failure.
+        A new connection answers the server's requests with ``requests``. Raises
+        ``ServerConnectionError`` or ``ConfigError`` if the server cannot be opened or listed. After
+        a recent failure, the error is raised at once.
         """
         try:
             return await self._ready(name, requests)
@@ -212,7 +214,7 @@ class OriginalServers:
                 return connection.server
             wait = connection.again_at - time.monotonic()
             if wait > 0 and connection.error is not None:
-                is_own = connection.client == requests.client  # else it may quote another's words
+                is_own = connection.client == requests.client  # errors may quote their client
                 raise ServerConnectionError(
                     f"{connection.error if is_own else f'{name} could not be opened'}; the next "
                     f"attempt is in {max(wait, 0.1):.1f} s",
@@ -224,10 +226,10 @@ class OriginalServers:
     async def failure(
         self, name: str, server: OpenServer, error: Exception, doing: str, request: Seen
     ) -> Exception:
-        """The exception for an error of a ``request`` to the server.
+        """The exception to show for an error of a ``request`` to the server.
 
-        A server's own error is unchanged; others are described in words. An ended connection is
-        dropped.
+        An error that the server itself sent is unchanged; other errors are described in words. A
+        connection that has ended is dropped.
         """
         if is_answer(error) and not server.has_forgotten(error, request):
             return self._hooks.error_to_show(name, error)
@@ -278,8 +280,8 @@ class OriginalServers:
     ) -> None:
         """Inspect the server until it announces no more changed tools.
 
-        Announcements after ``MOST_LOOKS`` are left to the next call. A server that cannot be
-        inspected is dropped.
+        At most ``MOST_LOOKS`` inspections are made; announcements after those are left to the next
+        call. A server that cannot be inspected is dropped.
         """
         seconds = self._limits.start_seconds
         for _ in range(MOST_LOOKS):
@@ -292,7 +294,7 @@ class OriginalServers:
             except ToolScopeError:
                 self._drop(connection)
                 raise
-            except anyio.get_cancelled_exc_class():  # the call was given up, the look not made
+            except anyio.get_cancelled_exc_class():  # cancelled before the inspection ended
                 connection.is_stale = True
                 raise
             except Exception as error:
@@ -313,7 +315,7 @@ class OriginalServers:
         *,
         task_status: TaskStatus[OpenServer],
     ) -> None:
-        """Keep a connection open until ``leave``, in one task, as the SDK requires."""
+        """Keep a connection open until ``leave`` is set, all in one task, as the SDK requires."""
         opened, connection = None, self._connections[name]
         requests = replace(requests, messages=(say := self._watching(name)))
         try:
@@ -321,7 +323,7 @@ class OriginalServers:
                 connected(self._launches[name](), self._limits, requests) as server,
                 anyio.create_task_group() as group,
             ):
-                # others say what changes without being asked
+                # servers with earlier versions announce changes without being asked
                 if server.client.protocol_version in MODERN_PROTOCOL_VERSIONS:
                     connection.streams = ChangeStreams(group, server, say)
                     await connection.streams.hear_lists()
@@ -342,8 +344,8 @@ class OriginalServers:
                 self._hooks.notice(sentence)
 
     def _watching(self, name: str) -> MessageHandlerFnT:
-        """A handler that inspects the server again after announcements of changed tools, and passes
-        on other messages.
+        """A message handler. After an announcement of changed tools, it has the server inspected
+        again; it passes on all other messages.
         """
         connection = self._connections[name]
 
@@ -360,17 +362,17 @@ class OriginalServers:
         return messages
 
     async def _relist(self, name: str, connection: _Connection) -> None:
-        """Inspect a server that announced changed tools without being called, so that clients are
+        """Inspect a server that announced changed tools while nobody called it, so that clients are
         notified.
 
-        Repeated announcements are handled often, but with pauses.
+        If announcements repeat, ``RELIST_SECONDS`` pass between two inspections.
         """
         try:
             while connection.is_stale:
                 async with connection.lock:
-                    if connection.server is None:  # it is looked at when it is opened
+                    if connection.server is None:  # opening inspects the server
                         return
-                    with suppress(ToolScopeError):  # the next call says it
+                    with suppress(ToolScopeError):  # the next call reports it
                         await self._look_while_stale(name, connection, connection.server)
                 await anyio.sleep(RELIST_SECONDS)
         finally:

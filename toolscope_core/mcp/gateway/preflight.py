@@ -1,4 +1,6 @@
-"""Checks what a gateway would find if it served now: its servers, and the tools a job needs."""
+"""Checks what a gateway would find if it served now: the state of its servers, and of the tools
+that a job needs.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +21,16 @@ from toolscope_core.model.errors import ToolScopeError
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One server's state.
+    """The state of one server.
 
-    ``tools`` is the number of declared tools. These fields have names: ``changed`` originals that
-    are held back, those that ``passed`` a review, those that are ``missing``, ``new`` tools that
-    wait, and tools declared ``twice``. ``failure`` is set if it could not be listed. The others are
-    sentences: ``renamed`` tools, ``mended`` records that some clients could not read, ``withheld``
-    tools that cannot be mended, ``notes`` on unread parts of its list, ``words`` of its own text
-    that agents do not get, and ``to_be_renamed`` on new tools that could be mistaken for another.
+    ``tools`` is the number of declared tools. These fields have names: ``changed`` has the
+    originals that are held back, ``passed`` the changed originals that passed a review, ``missing``
+    the missing originals, ``new`` the new tools that wait, and ``twice`` the tools that are
+    declared twice. ``failure`` is set if the server could not be listed. The other fields are
+    sentences. ``renamed`` is about renamed tools, ``mended`` about records that some clients could
+    not read, and ``withheld`` about tools that cannot be mended. ``notes`` is about unread parts of
+    the server's list, ``words`` about the server's own text that agents do not get, and
+    ``to_be_renamed`` about new tools that could be mistaken for another.
     """
 
     name: str
@@ -51,13 +55,13 @@ class ServerState:
 
     @property
     def is_served_whole(self) -> bool:
-        """Whether clients get all of its tools in the toolset, as exported."""
+        """Whether clients get all tools of the server that are in the toolset, as exported."""
         return self.is_as_exported and not self.withheld
 
 
 def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerState, ...]:
-    """The state of every server that calls may reach, by name; the thread
-    must have no event loop.
+    """The state of every server that calls may reach, sorted by name. The calling thread must have
+    no event loop.
     """
 
     async def run() -> tuple[ServerState, ...]:
@@ -89,7 +93,7 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
 def _names_to_come(
     bundle: ServedBundle, declared: Mapping[str, DeclaredTools]
 ) -> dict[tuple[str, str], str]:
-    """The new tools' names in the next export, by server and name."""
+    """The names of the new tools in the next export, keyed by server and present name."""
     new = {
         tools.by_name[name].id: (server, name)
         for server, tools in declared.items()
@@ -125,11 +129,11 @@ _PASSING = frozenset({"exit", "silent", "unreachable", "busy"})
 
 @dataclass(frozen=True, slots=True)
 class NeededTool:
-    """Whether a tool can be called now (*ready*), perhaps later (*retry*), or only after a person's
-    action (*never*).
+    """Whether a tool can be called: now (*ready*), perhaps later (*retry*), or only after a person
+    has acted (*never*).
 
-    ``reason`` is one word: the kind of a server's failure, *unknown*, *unreadable* or *held*, empty
-    if the tool is ready. ``message`` explains it in a sentence.
+    ``reason`` is one word: the kind of the server's failure, or *unknown*, *unreadable* or *held*.
+    It is empty if the tool is ready. ``message`` explains the reason in a sentence.
     """
 
     name: str
@@ -142,7 +146,9 @@ class NeededTool:
 def check_needed(
     bundle: ServedBundle, config: GatewayConfig, names: Sequence[str]
 ) -> tuple[NeededTool, ...]:
-    """These tools, in order, after opening their servers; the thread must have no event loop."""
+    """Checks these tools, in order, after opening their servers. The calling thread must have no
+    event loop.
+    """
 
     async def run() -> tuple[NeededTool, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:

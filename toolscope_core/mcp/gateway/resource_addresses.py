@@ -10,22 +10,28 @@ from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.model.tool import JsonObject
 
 LONGEST_ADDRESS = 4_000
-"""A longer text is not an address."""
+"""A longer text is not treated as an address."""
 _MOST_NAMED = 10_000
-"""The number of addresses kept from a server's results, latest first."""
+"""The most addresses that are kept from a server's results; the oldest are dropped first."""
 APP = "ui://"
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _OPERATORS = ("+", "#", "/", "?", "&", ".", ";")
 _OF_ALL = frozenset("file http https ftp data ws wss".split())
-"""Schemes of no particular server: a template also needs a host or a folder."""
+"""Schemes that belong to no particular server. A template with such a scheme must also name a host
+or a folder.
+"""
 
 SEPARATOR = "+"
-"""``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
-hold a plus. Hosts of apps take no scheme but theirs, so ``ui://notes+card`` is ``ui://card``."""
+"""``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*, because a scheme
+may contain a plus sign. Clients that show apps accept only the scheme of apps, so
+``ui://notes+card`` stands for ``ui://card``.
+"""
 
 
 def prefixes_of(names: Iterable[str]) -> dict[str, str]:
-    """The name prefix of each server: its name in letters allowed in a scheme."""
+    """The prefix for each server: the server's name, written with the characters that a scheme may
+    contain.
+    """
     by_name: dict[str, str] = {}
     for name in sorted(names):
         plain = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.") or "server"
@@ -44,12 +50,12 @@ _NOBODY: Owners = frozenset()
 
 @dataclass(slots=True)
 class ResourceAddresses:
-    """Addresses by what assigns them to a server.
+    """The addresses of resources, and the servers to which they belong.
 
-    ``by_tools`` are those named by the toolset's tools; then come those that servers list, that
-    results of their tools name, and that match their templates. A plain address belongs to the one
-    server that offers it in any of these ways, and to nobody if there are several. ``prefixes``
-    has, by server, the prefix of its addresses' names here.
+    ``by_tools`` has the addresses that the toolset's tools name. Other addresses are listed by a
+    server, named in the results of a server's tools, or match a server's template. A plain address
+    belongs to the one server that offers it in any of these ways; an address that several servers
+    offer belongs to nobody. ``prefixes`` maps each server to the prefix of its addresses here.
     """
 
     by_tools: Mapping[str, Owners] = field(default_factory=dict)
@@ -64,9 +70,10 @@ class ResourceAddresses:
         return f"{scheme}{self.prefixes[server]}{SEPARATOR}{own.removeprefix(scheme)}"
 
     def split(self, text: str) -> tuple[str, str]:
-        """The server and its own name of ``text``.
+        """The server that ``text`` names, and the server's own name for the resource or prompt.
 
-        The server is empty if none is named and there are several.
+        If the text names no server, the only server is meant; with several servers, the first value
+        is empty.
         """
         scheme = APP if text.startswith(APP) else ""
         prefix, plus, rest = text.removeprefix(scheme).partition(SEPARATOR)
@@ -76,7 +83,7 @@ class ResourceAddresses:
         return (next(iter(self.prefixes)) if len(self.prefixes) == 1 else ""), text
 
     def note_listed(self, server: str, addresses: Iterable[str]) -> None:
-        """Record what a server lists now."""
+        """Record the addresses that a server lists now."""
         self._lists[server] = frozenset(one for one in addresses if len(one) <= LONGEST_ADDRESS)
 
     def note_templates(self, server: str, templates: Iterable[str]) -> None:
@@ -84,7 +91,7 @@ class ResourceAddresses:
         self._templates[server] = frozenset(one for one in templates if len(one) <= LONGEST_ADDRESS)
 
     def note_result(self, server: str, result: JsonObject) -> None:
-        """Record the addresses in a result of a server's tool."""
+        """Record the addresses that a result from a server's tool contains."""
         for item in objects_of_list(result.get("content")):
             inner = item.get("resource")
             address = (inner if isinstance(inner, dict) else item).get("uri")
@@ -105,7 +112,7 @@ class ResourceAddresses:
     def owners(self, address: str) -> Owners:
         """The servers that offer a plain address in any way.
 
-        If there are several, it needs a server in front.
+        If several servers offer the address, clients must write a server's prefix before it.
         """
         offers = [*self._lists.items(), *self._results.items()]
         return (
@@ -115,11 +122,12 @@ class ResourceAddresses:
         )
 
     def _matching(self, address: str) -> Owners:
-        """The servers with a template for it.
+        """The servers with a template that matches the address.
 
-        Pages of apps are listed one by one. Otherwise a template must name a place, so that no
-        server takes every unlisted address; a scheme alone is enough if no other server has any
-        address with it.
+        The pages of apps are listed one by one, so templates for them do not count. Any other
+        template must name a place, so that no server takes every unlisted address. A scheme alone
+        is enough if it is not in ``_OF_ALL`` and no other server has an address with the same
+        scheme.
         """
         return frozenset(
             server
@@ -152,7 +160,9 @@ class ResourceAddresses:
 
 
 def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:
-    """By address, the servers whose tools name it as their page (MCP Apps, OpenAI Apps)."""
+    """For each address, the servers whose tools name the address as their page (MCP Apps, OpenAI
+    Apps).
+    """
     servers_of: defaultdict[str, set[str]] = defaultdict(set)
     for route in routes:
         for address in route.pages:
@@ -161,9 +171,9 @@ def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:
 
 
 def matches(template: str, address: str) -> bool:
-    """Whether an address may come from a template (RFC 6570), in one pass over both.
+    """Whether an address may come from a template (RFC 6570). Both are read in one pass.
 
-    A variable takes as little as possible, and no slash unless an operator allows it.
+    A variable takes as little text as possible, and no slash unless an operator allows it.
     """
     first, *parts = _EXPRESSION.split(template)
     if not parts or not address.startswith(first):

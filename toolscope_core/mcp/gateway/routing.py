@@ -28,7 +28,7 @@ class FoundTools:
 
 
 Search = Callable[[str, int], FoundTools]
-"""A request in words and a number → at most that many tools."""
+"""Takes a request in words and a number, and returns at most that many tools."""
 ANY_OBJECT: JsonObject = {"type": "object"}
 REWRITTEN = (
     "Its parameters are not JSON Schema 2020-12, or contain a broken reference. The gateway "
@@ -40,8 +40,8 @@ REWRITTEN = (
 class Original:
     """A tool of an original server.
 
-    ``server`` is its name in the catalog; ``fingerprint`` is from the export, empty if the bundle
-    does not have it.
+    ``server`` is the server's name in the catalog. ``fingerprint`` is from the export; it is empty
+    if the bundle has no fingerprint for the tool.
     """
 
     tool_id: str
@@ -54,11 +54,12 @@ class Original:
 class Route:
     """A tool as agents see it.
 
-    It has several ``originals`` only if all of them stay reachable (a gateway tool); the arguments
-    say which is called. ``alphas`` are by the original's id, if there is one. ``presets`` are
-    arguments added to every call, which no call may name. ``mended`` has sentences on parts of the
-    record that some clients could not read; ``obstacle`` says why no client gets it, empty if all
-    do.
+    A tool has several ``originals`` only if all of them stay reachable (a gateway tool); the
+    arguments of a call then say which original is called. ``alphas`` are keyed by the id of the
+    original, and an original may have none. ``presets`` are arguments that are added to every call;
+    no call may name them. ``mended`` has sentences about parts of the record that some clients
+    could not read. ``obstacle`` says why no client gets the tool; it is empty if all clients get
+    it.
     """
 
     tool_id: str
@@ -75,23 +76,27 @@ class Route:
 
     @property
     def server(self) -> str:
-        """The server of its first original; empty if there is none."""
+        """The server of the first original; empty if the tool has no originals."""
         return self.originals[0].server if self.originals else ""
 
     @property
     def own_server(self) -> str:
-        """The server whose record it has; empty if calls do not reach it."""
+        """The server from which the tool's record comes; empty if calls do not
+        reach that original.
+        """
         own = (one.server for one in self.originals if one.tool_id == self.tool_id)
         return next(own, "")
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """The addresses of pages that its server shows with its results."""
+        """The addresses of the pages that the tool's own server shows with results."""
         return pages_of(self.record) if self.own_server else ()
 
     @property
     def listing(self) -> JsonObject:
-        """The record for clients, without presets and arguments of originals that these exclude."""
+        """The record for clients. Presets are left out, and so are arguments that only originals
+        excluded by the presets take.
+        """
         if not self.presets:
             return self.record
         alphas = self.alphas.values()
@@ -110,7 +115,9 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class OldName:
-    """A tool's former name, and the maps for the arguments of its calls."""
+    """The tool to which a former name leads, and the maps for the arguments of
+    calls by that name.
+    """
 
     route: str
     maps: tuple[ArgumentMap, ...] = ()
@@ -120,8 +127,8 @@ class OldName:
 class AppNames:
     """The names by which the apps of ``servers`` call tools.
 
-    ``names`` are no longer used here, each by one of these servers; ``contested`` ones belong to
-    another tool here, so no app may use them.
+    ``names`` are former names on these servers that no tool has here any more. ``contested`` are
+    names that belong to another tool here, so no app may use them.
     """
 
     servers: frozenset[str] = frozenset()
@@ -133,8 +140,8 @@ class AppNames:
 class BundleTool:
     """A tool of a bundle.
 
-    ``raw`` is its MCP record, empty if the bundle is in another format. ``is_gateway`` says whether
-    every member stays reachable. ``presets`` are as in a route.
+    ``raw`` is the tool's MCP record; it is empty if the bundle is in another format. ``is_gateway``
+    says whether every member stays reachable. ``presets`` are the same as in a route.
     """
 
     tool: Tool
@@ -146,12 +153,13 @@ class BundleTool:
 
 @dataclass(frozen=True, slots=True)
 class RoutingTable:
-    """Every tool by its name for agents, in the order of ids.
+    """All tools, keyed by their names for agents, in the order of ids.
 
-    ``old_names`` are former names that lead to one tool. ``renamed`` maps ids to a sentence on the
-    tool's new name and the reason. ``bundle`` is the hash of its manifest, which has those of its
-    files. ``eager`` are the ids of tools in every prompt when clients search for the others.
-    ``apps`` has the names by which servers' pages call their tools.
+    ``old_names`` are former names that lead to one tool. ``renamed`` maps the id of each renamed
+    tool to a sentence about its new name and the reason. ``bundle`` is the hash of the bundle's
+    manifest, which contains the hashes of the bundle's files. ``eager`` are the ids of the tools
+    that are in every prompt when clients search for the others. ``apps`` has the names by which the
+    servers' pages call tools.
     """
 
     routes: Mapping[str, Route]
@@ -163,16 +171,16 @@ class RoutingTable:
 
     @property
     def listed_routes(self) -> tuple[Route, ...]:
-        """The routes of tools that clients can read."""
+        """The routes of the tools whose records clients can read."""
         return tuple(route for route in self.routes.values() if not route.obstacle)
 
     def renamed_of(self, server: str) -> tuple[str, ...]:
-        """Sentences on a server's renamed tools and the reasons."""
+        """Sentences about a server's renamed tools, with the reasons for the new names."""
         ids = [one.tool_id for one in self._routes_of(server)]
         return tuple(self.renamed[one] for one in ids if one in self.renamed)
 
     def mended_of(self, server: str) -> tuple[str, ...]:
-        """Sentences on a server's tools that are listed in a changed form."""
+        """Sentences about a server's tools that are listed in a changed form."""
         return tuple(
             sentence
             for route in self._routes_of(server)
@@ -208,10 +216,11 @@ def routing_table(
 ) -> RoutingTable:
     """The routing table of a bundle.
 
-    ``originals`` are by id, including merged ones. ``former`` are the names of tools in all exports
-    up to this one, by default those of the input. Tools that share a name across servers all get
-    their server in front, and none takes a name that another tool had before. Every record is
-    readable for all clients, or has an ``obstacle``.
+    ``originals`` are keyed by id and include merged tools. ``former`` are the names of tools in all
+    exports up to this one; by default, they are the names in the input. If tools of several servers
+    share a name, each of these tools gets its server's name in front. No tool takes a name that
+    another tool had before. Every record is readable for all clients, or its route has an
+    ``obstacle``.
     """
     ordered = sorted(tools, key=lambda item: item.tool.id)
     own_tools = [item.tool for item in ordered]
@@ -231,7 +240,7 @@ def routing_table(
 
 
 def _reasons(tools: Sequence[Tool], new: Mapping[str, str], former: Set[str]) -> dict[str, str]:
-    """By id, the sentence on each renamed tool."""
+    """A sentence about each renamed tool, keyed by the tool's id."""
     owners: defaultdict[str, list[str]] = defaultdict(list)
     for tool in tools:
         owners[comparable_name(tool.name)].append(tool.server)
@@ -283,16 +292,16 @@ def _route(
 
 
 def _agrees(alpha: ArgumentMap | None, presets: JsonObject) -> bool:
-    """Whether calls with the presets may belong to the original with this α."""
+    """Whether a call with these presets may be meant for the original with this α."""
     constants = alpha.constants if alpha else {}
     common = constants.keys() & presets.keys()
     return all(canonical_json(constants[one]) == canonical_json(presets[one]) for one in common)
 
 
 def _old_names(routes: Mapping[str, Route], former: Sequence[FormerName]) -> dict[str, OldName]:
-    """The unused names under which the tools of all servers became one tool.
+    """The former names that no tool has now and that stand for one tool only.
 
-    A name of a tool that is gone, or that cannot be reached here, is left out.
+    A name is left out if its tool is gone or cannot be reached here.
     """
     by_id = {route.tool_id: name for name, route in routes.items()}
     old = {}

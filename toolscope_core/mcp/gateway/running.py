@@ -1,4 +1,4 @@
-"""Runs a gateway: its connections, its server, its standard streams, and its end."""
+"""Runs a gateway: its connections, its server, its standard streams, and its shutdown."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Lines:
     async def __anext__(self) -> str:
         try:
             line = await self.reader.readline()
-        except ValueError:  # a line without end: nothing after it can be read
+        except ValueError:  # the line is too long, and the rest cannot be read
             line = b""
         if not line:
             raise StopAsyncIteration
@@ -82,10 +82,10 @@ class _Output:
 async def standard_streams() -> AsyncIterator[
     tuple[ContextReceiveStream[Any], ContextSendStream[Any]]
 ]:
-    """The incoming and outgoing messages.
+    """The streams of incoming and outgoing messages.
 
-    While this is open, other output of the program goes to standard error. Files instead of pipes
-    are left to the SDK.
+    While they are open, other output of the program goes to standard error. If standard input or
+    output is a file and not a pipe, both are left to the SDK.
     """
     if not all(map(_is_stream, (0, 1))):
         async with stdio_server() as streams:
@@ -114,7 +114,7 @@ async def standard_streams() -> AsyncIterator[
 
 
 def _is_stream(descriptor: int) -> bool:
-    """Whether the system can report when it is ready for reading or writing."""
+    """Whether the system can report when the descriptor is ready for reading or writing."""
     import stat
 
     if sys.platform == "win32":
@@ -130,10 +130,10 @@ Finder = Callable[[ToolCalls], ToolFinder]
 class GatewayConfig:
     """How a bundle is served.
 
-    ``launches`` are by the catalog's server names. ``review`` decides on changes if ``on_change``
-    asks for it. ``finder`` makes the search that replaces the list of tools. ``notice`` receives
-    sentences for the person who runs the gateway. With ``live_list`` a held-back tool leaves the
-    list at once, not at the next session.
+    ``launches`` are keyed by the servers' names in the catalog. ``review`` decides on changes if
+    ``on_change`` is ``review``. ``finder`` makes the search that replaces the list of tools.
+    ``notice`` receives sentences for the person who runs the gateway. With ``live_list``, a
+    held-back tool leaves the list at once; without it, the tool leaves at the next session.
     """
 
     launches: Mapping[str, Callable[[], Launch]]
@@ -147,20 +147,20 @@ class GatewayConfig:
 
 
 ServedByPath = Mapping[str, tuple[ServedBundle, GatewayConfig]]
-"""What is served at each path, and how."""
+"""The bundle that is served at each path, and how it is served."""
 
 
 @asynccontextmanager
 async def open_gateway(
     bundle: ServedBundle, config: GatewayConfig, log: CallLog
 ) -> AsyncIterator[Gateway]:
-    """A gateway whose connections end when this context is left in any way."""
+    """A gateway. Its connections end when this context is left in any way."""
     load_sdk()
     came_in = grouped(bundle.came_in, lambda original: original.server)
     withheld = WithheldTools(came_in, config.limits, config.on_change, config.review)
 
     def notice(sentence: str) -> None:
-        with suppress(OSError, ValueError):  # nobody reads it any more
+        with suppress(OSError, ValueError):  # nobody reads notices any more
             config.notice(sentence)
 
     async def look(name: str, server: OpenServer) -> None:
@@ -210,7 +210,7 @@ async def open_gateway(
 
 
 def _noted(withheld: WithheldTools, name: str) -> tuple[Sequence[str], Sequence[str]]:
-    """The new tools of a server, and the changed ones that are still called."""
+    """The new tools of a server, and its changed tools that are still called."""
     new = withheld.declared.get(name, DeclaredTools()).new
     return new, [one.name for one in withheld.passed(name)]
 
@@ -243,8 +243,8 @@ def serve_over_http(
 ) -> None:
     """Answer at an address until the program is stopped.
 
-    Paths never share a connection: a server's messages to the clients of one path are for them
-    alone. Raises ``ConfigError`` if the address cannot be used.
+    Paths never share a connection, because a server's messages to the clients of one path are meant
+    only for them. Raises ``ConfigError`` if the address cannot be used.
     """
     listener = listening_socket(place)
     host, port = listener.getsockname()[:2]
@@ -271,7 +271,7 @@ def serve_over_http(
 
 
 def _hiding(launch: Callable[[], Launch], fixed: FixedValues) -> Launch:
-    """The launch with messages that hide fixed values and are cut to a few lines."""
+    """The launch, with messages that hide the fixed values and are cut to a few lines."""
     real_launch = launch()
     return replace(real_launch, secrets=real_launch.secrets.union(fixed.texts))
 

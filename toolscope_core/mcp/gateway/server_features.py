@@ -35,7 +35,9 @@ _LISTS = (
     ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     ("prompts/list", "prompts", "name"),
 )
-"""The lists: the method, the answer's key of the items, and the field with the name."""
+"""For each list: the method, the key of the items in the answer, and the field with the name of an
+item.
+"""
 MOST_PAGES, MOST_ITEMS = 100, 10_000
 """The most pages and items of a list that are passed on; the rest is reported as left out."""
 LEAVING_SECONDS, _ASKING_SECONDS = 5.0, 10.0
@@ -44,11 +46,11 @@ READING = "while it gave what it offers besides tools"
 
 @dataclass(slots=True)
 class ServerFeatures:
-    """Asks every original server with resources or prompts.
+    """Passes on the resources and prompts of the original servers.
 
-    A server that cannot be reached is left out of lists, and named by ``unreachable``. With
-    ``passed``, only ``resources`` and ``prompts`` of these names are passed on, along with what the
-    toolset's tools and their results name.
+    A server that cannot be reached is left out of lists and recorded in ``unreachable``. If
+    ``passed`` is set, only the ``resources`` and ``prompts`` that it names are passed on, along
+    with the resources that the toolset's tools and their results name.
     """
 
     servers: OriginalServers
@@ -82,9 +84,10 @@ class ServerFeatures:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> McpResult:
-        """A resource by its name here, or by the plain address in results and tools.
+        """Read a resource by the name that it has here, or by a plain address from a result or a
+        tool.
 
-        It is read from the server that offered it.
+        The resource is read from the server that offered it.
         """
         name, uri = self.addresses.split(str(params.uri))
         if name:
@@ -95,7 +98,7 @@ class ServerFeatures:
         return await self._ask(context, name, "resources/read", own_params)
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> McpResult:
-        """A prompt by its name here."""
+        """Get a prompt by the name that it has here."""
         name, prompt = self.addresses.split(params.name)
         if not name or not self._passes("prompts", name, prompt):
             raise _unknown(f"there is no prompt {params.name!r}; use one from prompts/list")
@@ -103,9 +106,10 @@ class ServerFeatures:
         return await self._ask(context, name, "prompts/get", own_params)
 
     async def complete(self, context: Context, params: types.CompleteRequestParams) -> McpResult:
-        """Values for an argument of a prompt or resource template, by its name here.
+        """Suggest values for an argument of a prompt or resource template, which is given by its
+        name here.
 
-        Empty if the server suggests none.
+        Empty if the server does not suggest values.
         """
         own_params = plain_params(params)
         key = "uri" if "uri" in own_params["ref"] else "name"
@@ -121,7 +125,7 @@ class ServerFeatures:
         return await self._ask(context, name, "completion/complete", own_params)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> McpResult:
-        """Notify the client when the resource changes, by its name here."""
+        """Notify the client when a resource changes; the resource is given by its name here."""
         name, uri = self._named_resource(params.uri)
         self.callers.heard(context)
         await self._follow(context, session_of(context), name, uri)
@@ -130,7 +134,9 @@ class ServerFeatures:
     async def unsubscribe(
         self, context: Context, params: types.UnsubscribeRequestParams
     ) -> McpResult:
-        """Stop notifying the client; the server is told if no other client follows the resource."""
+        """Stop notifying the client about a resource. The server is told if no other client follows
+        the resource.
+        """
         name, uri = self._named_resource(params.uri)
         if uri in self.announcements.followed(name):
             await self._unfollow(context, session_of(context), name, uri)
@@ -139,14 +145,14 @@ class ServerFeatures:
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """A stream of the requested notifications until the client leaves, for clients of MCP
+        """A stream of the requested notifications until the client leaves, for clients with MCP
         2026-07-28.
 
-        An address that names no resource here never changes.
+        No notifications are sent for an address that names no resource here.
         """
         addresses = params.notifications.resource_subscriptions or ()
         followed: list[tuple[str, str]] = []
-        stream = object()  # who follows
+        stream = object()  # identifies the follower
         try:
             for name, uri in (self.addresses.split(str(one)) for one in addresses):
                 if name:
@@ -161,24 +167,24 @@ class ServerFeatures:
                         await self._unfollow(context, stream, name, uri)
 
     async def on_open(self, name: str, server: OpenServer) -> None:
-        """Tell an opened or inspected server which resources clients follow and which logs they
-        want.
+        """Tell a server that was opened or inspected which resources clients follow and which logs
+        they want.
 
-        Requests that it refuses or does not answer in time are dropped.
+        Requests that the server refuses or does not answer in time are dropped.
         """
         streams = self.servers.streams_of(name)
         with anyio.move_on_after(_ASKING_SECONDS):
             if self._level:
                 await self._ask_for_logs(server)
             for uri in self.announcements.followed(name):
-                with suppress(Exception):  # what is gone there is followed no more
+                with suppress(Exception):  # a resource that is gone is not followed
                     if streams is not None:
                         await streams.follow(uri)
                     else:
                         await _say(server, "resources/subscribe", {"uri": uri})
 
     async def pass_on_news(self, name: str, method: str, message: Any) -> None:
-        """Pass on a server's messages about its resources and prompts."""
+        """Pass on a server's notifications about its resources and prompts."""
         if method == "notifications/resources/updated":
             uri = str(message.params.uri)
             own_name = self.addresses.name_here(name, uri)
@@ -187,7 +193,9 @@ class ServerFeatures:
             await self.announcements.list_changed(method)
 
     async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> McpResult:
-        """Ask every server for logs of that level, closed servers once they are opened."""
+        """Ask every open server for logs at that level; closed servers are asked once they are
+        opened.
+        """
         self.callers.heard(context)
         self._level = params.level
         with anyio.move_on_after(_ASKING_SECONDS):
@@ -198,7 +206,7 @@ class ServerFeatures:
 
     async def _ask_for_logs(self, server: OpenServer) -> None:
         if server.client.server_capabilities.logging is not None:
-            with suppress(Exception):  # logs are worth no failure
+            with suppress(Exception):  # missing logs are no failure
                 await _say(server, "logging/setLevel", {"level": self._level})
 
     async def _follow(self, context: Context, client: Hashable, name: str, uri: str) -> None:
@@ -231,7 +239,9 @@ class ServerFeatures:
         context: Context,
         params: types.PaginatedRequestParams,
     ) -> McpResult:
-        """All items of a ``kind`` in one page, with the server before the value of ``key``."""
+        """All items of a ``kind`` in one page. In each item, the server's prefix is put before the
+        value of ``key``.
+        """
         self.callers.heard(context)
         by_server = {
             name: await self._offered(context, name, method, kind, key)
@@ -249,8 +259,8 @@ class ServerFeatures:
     async def _offered(
         self, context: Context, name: str, method: str, kind: str, key: str
     ) -> list[JsonObject]:
-        """The items of a ``kind`` that a server lists and that are passed on; their addresses are
-        recorded.
+        """The items of a ``kind`` that a server lists and that are passed on. The addresses of the
+        items are recorded.
         """
         listed, feature = await self._all(context, name, method, kind), method.partition("/")[0]
         items = [one for one in listed if self._passes(feature, name, str(one.get(key, "")))]
@@ -268,11 +278,15 @@ class ServerFeatures:
         )
 
     def _names_passed(self, feature: str) -> list[tuple[str, str]]:
-        """The servers and their own names of what ``passed`` names."""
+        """For each resource or prompt that ``passed`` names, its server and the server's own name
+        for it.
+        """
         return [self.addresses.split(one) for one in (self.passed or {}).get(feature, ())]
 
     async def _look(self, context: Context, name: str, looked: set[str]) -> None:
-        """Record which addresses a server lists now, unless it takes too long."""
+        """Record the addresses that a server lists now, unless the listing takes longer than
+        ``_ASKING_SECONDS``.
+        """
         with anyio.move_on_after(_ASKING_SECONDS):
             for method, kind, key in _LISTS[:2]:
                 await self._offered(context, name, method, kind, key)
@@ -290,9 +304,9 @@ class ServerFeatures:
             raise _unknown(f"{name} has no resource {uri!r}; use one from resources/list", uri)
 
     async def _owner(self, context: Context, uri: str) -> str:
-        """The server of a plain address.
+        """The server to which a plain address belongs.
 
-        Raises ``MCPError`` if there is none, or if there are several.
+        Raises ``MCPError`` if no server or more than one server has the address.
         """
         names, looked = await self._having(context, "resources"), set[str]()
         async with anyio.create_task_group() as group:
@@ -307,7 +321,7 @@ class ServerFeatures:
         raise _unknown(f"there is no resource {uri!r}; use one from resources/list", uri)
 
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
-        """The servers that declare a capability, opened to find out."""
+        """The servers that declare a capability. Servers are opened to find out."""
         having: set[str] = set()
         names = set(self.names)
         if self.passed is not None:
@@ -348,8 +362,8 @@ class ServerFeatures:
         return items
 
     async def _ask(self, context: Context, name: str, method: str, params: JsonObject) -> McpResult:
-        """A server's answer. Raises ``MCPError`` with its error, or a
-        description of the failure.
+        """A server's answer. Raises ``MCPError`` with the server's error, or with a description of
+        the failure.
         """
         server = await self._ready(context, name)
         can = context.session.client_capabilities
@@ -362,15 +376,15 @@ class ServerFeatures:
                 raise _for_client(failure) from None
 
     async def _ready(self, context: Context, name: str) -> OpenServer:
-        """The server, open. Raises ``MCPError`` if it cannot be opened."""
+        """The open server. Raises ``MCPError`` if the server cannot be opened."""
         try:
             return await self.servers.ready(name, self.callers.requests(name, context))
         except ToolScopeError as error:
             raise _for_client(error) from None
 
     def _named_resource(self, uri: Any) -> tuple[str, str]:
-        """The server and its own address of a resource. Raises ``MCPError`` for another form of
-        name.
+        """The server of a resource, and the resource's own address on that server. Raises
+        ``MCPError`` if the server cannot be told from the name.
         """
         name, own = self.addresses.split(str(uri))
         if not name:
@@ -379,7 +393,7 @@ class ServerFeatures:
 
 
 async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
-    """Make a request that no particular client asked for."""
+    """Send a request that no particular client asked for."""
     request = ANY_REQUEST(method=method, params=dict(params))
     await server.client.session.send_request(request, AS_IT_CAME)
 
@@ -389,6 +403,8 @@ def _unknown(message: str, uri: str = "") -> Exception:
 
 
 def _for_client(error: Exception) -> Exception:
-    """An error for the client: a server's own is unchanged, ours becomes an ``MCPError``."""
+    """The error for the client. An error of the server is unchanged; an error of ours becomes an
+    ``MCPError``.
+    """
     is_ours = isinstance(error, ToolScopeError)
     return MCPError(INTERNAL_ERROR, for_agent(str(error))) if is_ours else error

@@ -1,6 +1,7 @@
-"""A call of a merged tool from the agent to the original and back, and the log of calls.
+"""Passes a call of a merged tool from the agent to the original, and the result back; also logs
+calls.
 
-The log has one JSON line per call, with the called tool and the outcome.
+The log has one JSON line for each call, with the called tool and the outcome.
 """
 
 import json
@@ -36,8 +37,8 @@ from toolscope_core.model.errors import ExportError, ToolScopeError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 _Outcome = Literal["ok", "error", "refused", "held", "failed", "cancelled"]
-"""*error*: the original said so; *refused*: no original accepts the call; *held*: the tool is held
-back; *failed*: the original's server did not answer.
+"""*error*: the original reported an error. *refused*: no original accepts the call. *held*: the
+tool is held back. *failed*: the original's server did not answer.
 """
 
 
@@ -46,10 +47,11 @@ NAMELESS = "a client without a name"
 
 @dataclass(slots=True)
 class AgentCall:
-    """One call as far as it is known.
+    """One call, as far as it is known.
 
-    ``tool`` is the called name, ``client`` the client's own name, ``original`` the one that does it
-    (``None`` if none does), and ``old_name`` the former name, if one was used.
+    ``tool`` is the name of the called tool, and ``client`` is the client's own name. ``original``
+    is the tool that does the call (``None`` if none does). ``old_name`` is the former name by which
+    the tool was called, if any.
     """
 
     tool: str
@@ -62,11 +64,11 @@ class AgentCall:
 
 
 class CallLog:
-    """Counts calls, and writes each to a file at once, if there is one.
+    """Counts calls. If there is a file, each call is written to it at once.
 
-    ``unwritten`` counts lines that could not be written. Arguments are written only if
-    ``with_arguments``. ``notice`` is called for each client's first call by each old name. Raises
-    ``ExportError`` if the file cannot be opened.
+    ``unwritten`` counts the lines that could not be written. Arguments are written only if
+    ``with_arguments`` is set. ``notice`` is called when a client uses an old name for the first
+    time. Raises ``ExportError`` if the file cannot be opened.
     """
 
     def __init__(
@@ -97,7 +99,7 @@ class CallLog:
             use = call.old_name, call.client
             self.old_names[use] += 1
             if self.old_names[use] == 1:
-                with suppress(OSError, ValueError):  # nobody reads it any more
+                with suppress(OSError, ValueError):  # nobody reads notices any more
                     self._notice(
                         f"{call.client or NAMELESS} calls {call.tool} by its old name "
                         f"{call.old_name}"
@@ -109,12 +111,12 @@ class CallLog:
             line = canonical_json(row) + "\n"
             try:
                 os.write(self._descriptor, line.encode("utf-8", "backslashreplace"))
-            except OSError:  # the call was done, and its result is worth more than its line
+            except OSError:  # the result is worth more than its log line
                 self.unwritten += 1
 
     def note(self, server: str, tools: Iterable[str], what: Literal["waiting", "changed"]) -> None:
-        """Write a line for each tool of a server that waits for a review, or that changed and is
-        still called.
+        """Write a line for each of a server's tools that waits for a review, or that has changed
+        and is still called.
         """
         for tool in tools:
             self._write({"at": _now(), "server": server, "tool": tool, "outcome": what})
@@ -145,7 +147,9 @@ _READ_BYTES = 1_000_000
 
 
 def calls_by_server(path: Path) -> Counter[str]:
-    """How often each server was called, from the end of a log file; empty without one."""
+    """The number of calls that each server answered, counted from the last ``_READ_BYTES`` of a log
+    file. Empty if the file cannot be read.
+    """
     counts: Counter[str] = Counter()
     with suppress(OSError), path.open("rb") as log:
         log.seek(max(0, path.stat().st_size - _READ_BYTES))
@@ -163,7 +167,7 @@ def _now() -> str:
 
 MOST_SENTENCES = 5
 ORIGIN = "toolscope/origin"
-"""The ``_meta`` key of each tool that names its bundle and originals."""
+"""The ``_meta`` key under which each tool names its bundle and originals."""
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 
@@ -178,7 +182,9 @@ class _WithheldCall(_RefusedCall):
 
 @dataclass(slots=True)
 class ToolCalls:
-    """Passes calls on. ``old_names`` says whether former names answer too."""
+    """Passes calls on. ``old_names`` says whether tools may also be called by
+    their former names.
+    """
 
     table: RoutingTable
     servers: OriginalServers
@@ -191,7 +197,7 @@ class ToolCalls:
 
     @property
     def records(self) -> list[JsonObject]:
-        """The listed tools: those that can be called, each with its origin."""
+        """The listed tools, which are those that can be called, each with its origin."""
         return self._listings(self.table.listed_routes)
 
     @property
@@ -210,8 +216,8 @@ class ToolCalls:
     def _meta(self, route: Route) -> JsonObject:
         """The ``_meta`` of a tool.
 
-        It has the original's ``_meta``, the originals, and for Claude Code, that the tool is in
-        every prompt. A server cannot tell other clients that.
+        It has the original's own ``_meta`` and the list of originals. For Claude Code, it also says
+        whether the tool is in every prompt; a server cannot tell other clients that.
         """
         meta = route.record.get("_meta")
         originals = [{"server": one.server, "tool": one.name} for one in route.originals]
@@ -223,11 +229,13 @@ class ToolCalls:
         return {**(meta if isinstance(meta, dict) else {}), **own}
 
     def for_apps(self, records: Sequence[JsonObject]) -> list[JsonObject]:
-        """The records for a client that shows apps, with the apps' own names for their tools.
+        """The records for a client that shows apps, with the names by which the apps call their
+        tools.
 
-        Only apps see those names. No app may call a tool of a server without apps, or one whose
-        name means another tool to it. Of the tools that a search leaves out of the ``records``,
-        those with a page are listed, and those that apps may call, for apps alone.
+        Only apps see those names. No app may call a tool of a server without apps, or a tool whose
+        name means another tool to the app. A search leaves some tools out of the ``records``. Of
+        these, the tools with a page are listed, and the tools that apps may call are listed for
+        apps alone.
         """
         apps, listed = self.table.apps, [self._for_apps(one) for one in records]
         if not apps.servers:
@@ -343,21 +351,21 @@ class ToolCalls:
 
     @property
     def callable_names(self) -> list[str]:
-        """The names that calls may use."""
+        """The names by which tools may be called."""
         return [*self.table.routes, *(self.table.old_names if self.old_names else ())]
 
     def route_of(self, name: str) -> Route | None:
-        """The tool with a name, ``None`` if there is none."""
+        """The tool with this name, which may be a former name; ``None`` if there is none."""
         old = self._old_name(name)
         return self.table.routes.get(name) or (self.table.routes[old.route] if old else None)
 
     def _old_name(self, name: str) -> OldName | None:
-        """The tool that had the name, or that a page of its server calls so."""
+        """The tool that had this name before, or that a page of its server calls by this name."""
         old = self.table.old_names.get(name) if self.old_names else None
         return old or self.table.apps.names.get(name)
 
     def _route(self, call: AgentCall) -> Route:
-        """The tool of a call; an old name is resolved, and its arguments mapped."""
+        """The tool of a call. An old name is resolved, and the arguments are mapped."""
         old = self._old_name(call.tool)
         if call.tool not in self.table.routes and old is not None:
             call.old_name = call.tool
@@ -383,13 +391,14 @@ class ToolCalls:
 
 
 _MOST_SERVERS = 3
-"""The most servers named in a title."""
+"""The most servers that a title names."""
 
 
 def _title(route: Route) -> JsonObject:
-    """The title of a tool with the servers of its calls, shown when a client asks for approval.
+    """The title of a tool, with the servers that its calls reach; clients show it when they ask for
+    approval.
 
-    Empty if the shown text already names them.
+    Empty if the text that is shown anyway already names them.
     """
     hints = route.record.get("annotations")
     titles = route.record.get("title"), hints.get("title") if isinstance(hints, dict) else None
@@ -415,7 +424,9 @@ def tool_error(text: str) -> McpResult:
 
 
 def _in_own_names(result: McpResult, alpha: ArgumentMap | None) -> McpResult:
-    """The result with the merged names of arguments, if it is an error that uses the original's."""
+    """The result. If it is an error that mentions the original's names of arguments, the merged
+    tool's names are added.
+    """
     if not result.get("isError"):
         return result
     note = call_mapping.names_note(alpha, canonical_json(result.get("content")))
@@ -425,11 +436,11 @@ def _in_own_names(result: McpResult, alpha: ArgumentMap | None) -> McpResult:
 
 
 def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
-    """Raises ``_Refused`` if there are ``reasons`` against the arguments."""
+    """Raises ``_RefusedCall`` if there are ``reasons`` against the arguments."""
     if reasons:
         raise _RefusedCall(f"{route.name} does not accept these arguments: {'; '.join(reasons)}")
 
 
 def _app_record(name: str, schema: JsonObject) -> JsonObject:
-    """A tool that apps may call, and that a client does not show to its model."""
+    """The record of a tool that apps may call and that clients do not show to their model."""
     return {"name": name, "inputSchema": schema, "_meta": {"ui": {"visibility": ["app"]}}}

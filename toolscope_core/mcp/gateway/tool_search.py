@@ -1,6 +1,6 @@
-"""Offers a few tools in place of all, which list, search, show and call the others.
+"""Offers a few tools in place of all others. They list, search, show and call the other tools.
 
-This is the catalog, inspect, execute pattern of the specification's client practices.
+This is the catalog, inspect, execute pattern in the specification's client practices.
 """
 
 import json
@@ -78,7 +78,8 @@ _OWN_RECORDS = (
 
 @dataclass(frozen=True, slots=True)
 class ToolSearch:
-    """These tools over ``calls``, after the tools that are in every prompt.
+    """The tools that list, search, show and call the tools of ``calls``. They come after the tools
+    that are in every prompt.
 
     ``search`` runs in its own thread.
     """
@@ -88,7 +89,7 @@ class ToolSearch:
 
     @property
     def records(self) -> list[JsonObject]:
-        own = (_LIST, SEARCH, INSPECT, CALL)  # a tool of such a name is called by call_tool
+        own = (_LIST, SEARCH, INSPECT, CALL)  # tools with these names are called with call_tool
         eager = [one for one in self.calls.eager_records if one["name"] not in own]
         return [*eager, *_OWN_RECORDS]
 
@@ -157,9 +158,10 @@ class ToolSearch:
 
 @dataclass(frozen=True, slots=True)
 class SearchCosts:
-    """Estimated tokens of a toolset: the ``full_list``, the ``own_list`` that ``--search`` shows in
-    its place, and an answer of ``_FEW`` tools by its form: their *names* with a first sentence, as
-    *signatures*, or as *schemas*, which is the form of the search here.
+    """Estimated token counts for a toolset. ``full_list`` is the list of all tools, and
+    ``own_list`` is the list that ``--search`` shows in its place. ``answers`` counts an answer with
+    ``_FEW`` tools in each form: as *names* with a first sentence, as *signatures*, or as *schemas*,
+    the form that the search here uses.
     """
 
     tools: int
@@ -169,7 +171,9 @@ class SearchCosts:
 
     @property
     def pays_off_for(self) -> int:
-        """The number of searches in a session that together cost no more than the full list."""
+        """The most searches in a session that, together with ``own_list``, cost no more than the
+        full list.
+        """
         return max(0, self.full_list - self.own_list) // max(1, self.answers["schemas"])
 
     @property
@@ -188,7 +192,7 @@ class SearchCosts:
 
 
 def search_costs(table: RoutingTable) -> SearchCosts:
-    """The cost of the list and of a search over it."""
+    """The cost of the full list, and of a search in its place."""
     routes = table.listed_routes
     schemas = [_tokens(_for_model(route.listing)) for route in routes]
     own = sum(map(_tokens, map(_for_model, _OWN_RECORDS)))
@@ -213,7 +217,9 @@ def _tokens(record: JsonObject) -> int:
 
 
 def _signature(route: Route) -> str:
-    """A signature such as ``read_file(path: string, lines?: integer)``, and the first sentence."""
+    """A signature such as ``read_file(path: string, lines?: integer)``, followed by the first
+    sentence of the description.
+    """
     needed = route.listing["inputSchema"].get("required", ())
     parts = (
         f"{name}{'' if name in needed else '?'}: {part.get('type', 'any')}"
@@ -229,6 +235,6 @@ def _answer(values: Iterable[JsonObject]) -> McpResult:
 
 
 def _begins(route: Route) -> str:
-    """The first sentence of its description."""
+    """The first sentence of the tool's description."""
     text = str(route.record.get("description") or "").strip()
     return re.split(r"(?<=[.!?])\s|\n", text, maxsplit=1)[0].strip()

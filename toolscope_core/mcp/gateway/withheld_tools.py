@@ -20,12 +20,12 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTools:
-    """The tools of one server by name, and how they differ from the ``originals`` on it.
+    """The tools of one server, keyed by name, and how they differ from the server's originals.
 
-    ``changed`` maps the id of each changed tool to the reasons for withholding it (empty if it is
-    not withheld). ``missing`` lists the ids of missing tools, ``new`` the names outside the
-    original toolset, ``twice`` the names declared with different texts, and ``notes`` sentences
-    about parts that were not read.
+    ``changed`` maps the id of each changed tool to the reasons for withholding the tool; the
+    reasons are empty if the tool is not withheld. ``missing`` lists the ids of missing tools.
+    ``new`` lists the names that are not in the original toolset. ``twice`` lists the names that are
+    declared with different texts. ``notes`` are sentences about parts that were not read.
     """
 
     by_name: Mapping[str, Tool] = field(default_factory=dict)
@@ -42,8 +42,10 @@ class DeclaredTools:
 
 
 Review = Callable[[Original, Tool], Sequence[str]]
-"""An original and the tool that its server declares in its place → why somebody has to look at it
-before it is called, in a few words each; nothing where no call breaks and nobody is misled."""
+"""Takes an original and the tool that its server declares in its place. Returns the reasons why a
+person must look at the tool before it is called, in a few words each. Returns nothing if the change
+breaks no call and misleads nobody.
+"""
 
 
 def hold_every_change(original: Original, tool: Tool) -> Sequence[str]:
@@ -58,10 +60,11 @@ def declared_tools(
     notes: Sequence[str] = (),
     review: Review = hold_every_change,
 ) -> DeclaredTools:
-    """A server's own records compared with ``originals``, all of its tools in the input.
+    """A server's own records, compared with ``originals``, which are all of the server's tools in
+    the input.
 
-    ``server`` is its name in the catalog, which is part of the fingerprints. An original without a
-    fingerprint in the bundle counts as *changed*.
+    ``server`` is the server's name in the catalog, which is part of the fingerprints. An original
+    without a fingerprint in the bundle counts as *changed*.
     """
     tools, unread = _read(server, records)
     by_name = {tool.name: tool for tool in tools}
@@ -87,7 +90,7 @@ def declared_tools(
 
 
 def _read(server: str, records: Sequence[JsonObject]) -> tuple[tuple[Tool, ...], int]:
-    """The records as tools of that server, and how many are invalid."""
+    """The records as tools of that server, and the number of invalid records."""
     document = {"servers": [{"name": server, "tools": list(records)}]}
     content = json.dumps(document).encode("utf-8", "backslashreplace")
     try:
@@ -108,10 +111,10 @@ OnChange = Literal["hold", "review", "pass"]
 
 
 class WithheldTools:
-    """The servers' declarations, as far as they have been asked.
+    """The tools that servers declare, as far as the servers have been asked.
 
-    ``originals`` by server are all that the toolset represents. ``review`` decides which changes
-    are held back.
+    ``originals`` has, for each server, all originals that the toolset represents. ``review``
+    decides which changes are held back.
     """
 
     def __init__(
@@ -127,9 +130,9 @@ class WithheldTools:
         self._locks: dict[str, anyio.Lock] = {}
 
     async def read(self, name: str, server: OpenServer) -> bool:
-        """Ask the server for its tools; returns whether the held-back tools changed.
+        """Ask the server for its tools; returns whether the tools that are held back changed.
 
-        Raises ``ServerConnectionError`` if it does not answer.
+        Raises ``ServerConnectionError`` if the server does not answer.
         """
         before = self._reasons(name)
         async with self._locks.setdefault(name, anyio.Lock()):  # pages of two listings would mix
@@ -167,7 +170,7 @@ class WithheldTools:
         return [*self._reasons(name), *passed, *new, *tools.notes]
 
     def passed(self, name: str) -> tuple[Original, ...]:
-        """The originals of a server that changed but are called after a review."""
+        """The originals of a server that have changed but are still called after a review."""
         changed = self.declared.get(name, DeclaredTools()).changed
         is_reviewed = self._on_change == "review"
         return tuple(
@@ -181,8 +184,8 @@ class WithheldTools:
         return list(dict.fromkeys(reason for reason in reasons if reason))
 
     def why_new(self, tool: str) -> str:
-        """Why a server's tool outside the toolset is not called, in a sentence; empty if no server
-        has it.
+        """Why a server's tool that is not in the toolset is not called, in a sentence. Empty if no
+        server has such a tool.
         """
         having = (name for name, tools in self.declared.items() if tool in tools.new)
         return next((_is_new(name, tool) for name in having), "")
@@ -196,14 +199,14 @@ class WithheldTools:
         ]
 
     def tool(self, original: Original) -> Tool | None:
-        """The original as its server declares it now, ``None`` if unknown."""
+        """The original as its server declares it now; ``None`` if that is unknown."""
         tools = self.declared.get(original.server)
         return tools.by_name.get(original.name) if tools else None
 
     def why_withheld(self, original: Original) -> str:
         """Why the tool is not called, in a sentence.
 
-        Empty if it is called, or its server was not asked.
+        Empty if the tool is called, or if its server was not asked.
         """
         tools = self.declared.get(original.server)
         if tools is None or self._on_change == "pass":
