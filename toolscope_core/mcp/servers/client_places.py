@@ -1,6 +1,6 @@
-"""Finds the files in which MCP clients keep their servers, by the clients' documentation.
+"""Finds the files in which MCP clients keep their servers, as the clients document them.
 
-Only these files are opened, and the two in which Claude Code lists its plugins and projects.
+Only these files are opened, and the two files in which Claude Code lists its plugins and projects.
 """
 
 import os
@@ -24,10 +24,10 @@ CLAUDE_CODE = "Claude Code"
 class Origin:
     """A place where servers are configured.
 
-    ``part`` is the part of the client they are for: the folder of a project, ``plugin NAME``, or
-    empty for all of it. ``root`` is the folder in which they are started, if the client defines it.
-    ``with_project`` says that the file belongs to the project, so others may have written it;
-    ``disabled`` that the plugin is switched off.
+    ``part`` is the part of the client for which they are configured: the folder of a project,
+    ``plugin NAME``, or empty for the whole client. ``root`` is the folder in which the servers are
+    started, if the client defines one. ``with_project`` says that the file belongs to the project,
+    so others may have written it. ``disabled`` says that the plugin is switched off.
     """
 
     path: str
@@ -44,7 +44,7 @@ class Origin:
 
     @property
     def short_part(self) -> str:
-        """The part; for a folder, only its own name."""
+        """The part; if the part is a folder, only the folder's own name."""
         return PurePath(self.part.replace("\\", "/")).name if self.part else ""
 
 
@@ -52,8 +52,8 @@ class Origin:
 class ClientPaths:
     """The files of a client.
 
-    ``user`` files are below the folders of ``Machine.folders``, ``project`` files below a project's
-    folder; ``*`` matches any name.
+    ``user`` has files below the folders of ``Machine.folders``, and ``project`` has files below a
+    project's folder. ``*`` matches any name.
     """
 
     client: str
@@ -127,7 +127,7 @@ CLIENT_PATHS = (
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine whose files are read: home, environment, ``sys.platform``, and the working
+    """The machine whose files are read: its home folder, environment, ``sys.platform`` and working
     folder.
     """
 
@@ -138,7 +138,7 @@ class Machine:
 
     @cached_property
     def folders(self) -> dict[str, Path]:
-        """The base folders of ``ClientPaths.user``; *local* and *roaming* exist only on Windows."""
+        """The base folders of ``ClientPaths.user``. *local* and *roaming* exist only on Windows."""
         env, home = self.environ, self.home
         config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
         folders = {
@@ -160,21 +160,21 @@ class Machine:
 
     @cached_property
     def projects(self) -> tuple[Path, ...]:
-        """The working folder and its parents, up to that of its repository."""
+        """The working folder and its parents, up to the root of the repository."""
         around = (self.folder, *self.folder.parents)
         root = next((one for one in around if (one / ".git").exists()), self.folder)
         return around[: around.index(root) + 1]
 
     def shown(self, path: Path | str) -> str:
-        """A path with ``~`` for the home."""
+        """A path with ``~`` in place of the home folder."""
         with suppress(ValueError):
             return str(Path("~") / Path(path).relative_to(self.home))
         return str(path)
 
 
 def configuration_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
-    """The existing files of clients with their purpose; the user's own come before those of
-    projects.
+    """The existing files of clients, each with its origin. The user's own files come before those
+    of projects.
     """
     for client in CLIENT_PATHS:
         for template in client.user:
@@ -197,9 +197,9 @@ def project_files(
 
 
 def origin_at(path: Path) -> Origin:
-    """The purpose of a named file, from its place.
+    """The origin of a named file, judged by where the file is.
 
-    If the place belongs to no client, its name is used as the client.
+    If that place belongs to no client, the file's name is used as the client.
     """
     path = path.absolute()
     for client in CLIENT_PATHS:
@@ -221,13 +221,13 @@ def _existing(machine: Machine, template: str) -> Iterator[Path]:
 
 
 def _matches(folder: Path, pattern: str) -> Iterator[Path]:
-    with suppress(OSError, ValueError):  # a folder that nobody may list, a name that none can have
+    with suppress(OSError, ValueError):  # the folder cannot be listed, or the name is impossible
         yield from sorted(folder.glob(pattern))
 
 
 def _user_origin(machine: Machine, client: str, path: Path) -> Origin:
-    """The origin of a user's file, with its profile or extension; an extension knows its own
-    folder.
+    """The origin of a user's file, with the profile or extension to which the file belongs. For an
+    extension, ``root`` is the extension's folder.
     """
     kind = {"profiles": "profile", "extensions": "extension"}.get(path.parent.parent.name, "")
     root = str(path.parent) if kind == "extension" else ""
@@ -238,7 +238,8 @@ def _user_origin(machine: Machine, client: str, path: Path) -> Origin:
 def _plugin_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
     """The server files of each installed plugin of Claude Code.
 
-    They are named in its list, or without a list, found below its folder except in marketplaces.
+    The installed plugins are named in Claude Code's list. Without a list, they are searched for
+    below the plugin folder, but not in marketplaces.
     """
     home = machine.folders["claude_home"]
     plugins = home / "plugins"
@@ -264,7 +265,7 @@ def _plugin_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
 
 
 def _value(path: Path) -> Any:
-    """The value of a Claude Code file; empty if unreadable."""
+    """The value of a Claude Code file; ``None`` if the file cannot be read."""
     with suppress(OSError, ConfigError):
         return parsed_configuration(path.name, read_file(path, LARGEST))
     return None

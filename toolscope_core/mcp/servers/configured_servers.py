@@ -1,4 +1,5 @@
-"""The servers of configuration files, each once, with who configures it and under which names.
+"""The servers in configuration files, each listed once, with the clients that configure it and the
+names that they use.
 
 Only files are opened; nothing is started.
 """
@@ -27,14 +28,14 @@ from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject, with_texts
 
 _ROOT = re.compile(r"\$\{(?:workspaceFolder|CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|extensionPath)\}")
-"""The placeholders of clients for the folder of a project, a plugin or an extension."""
+"""The placeholders that clients use for the folder of a project, a plugin or an extension."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredPart:
     """The servers that one file configures for one origin.
 
-    ``problem`` says why it cannot be read, empty if it can.
+    ``problem`` says why the file cannot be read; it is empty if the file can be read.
     """
 
     origin: Origin
@@ -49,7 +50,9 @@ class ConfiguredPart:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """A place where a server is configured, its name there, and whether it is off there."""
+    """A place where a server is configured, the server's name there, and whether the server is
+    switched off there.
+    """
 
     origin: Origin
     name: str
@@ -58,7 +61,7 @@ class ServerUse:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredServer:
-    """One server, however often it is configured, with a unique name."""
+    """One server with a unique name, however often it is configured."""
 
     definition: ServerDefinition
     uses: tuple[ServerUse, ...]
@@ -79,7 +82,9 @@ class ConfiguredServer:
 
     @property
     def of_project_only(self) -> bool:
-        """Whether it comes only with the files of a project, which others may have written."""
+        """Whether the server is configured only in files that belong to a project, which others may
+        have written.
+        """
         return all(use.origin.with_project for use in self.uses)
 
 
@@ -87,7 +92,7 @@ class ConfiguredServer:
 class AlikeServers:
     """Several servers with the same program or name, and their differences.
 
-    Differences are names of variables, headers and arguments, not values.
+    Differences are the names of variables, headers and arguments, not their values.
     """
 
     servers: tuple[str, ...]
@@ -106,8 +111,8 @@ class AlikeServers:
 def configured_servers_of(parts: Sequence[ConfiguredPart]) -> tuple[ConfiguredServer, ...]:
     """The servers of all parts, each once, in order of first appearance.
 
-    Two names in one part are two servers, because somebody wanted both. Servers that share a name
-    get client and folder after it.
+    Two names for a server in one part count as two servers, because somebody wanted both. If
+    servers share a name, the client and folder are put after it.
     """
     uses: defaultdict[tuple[Identity, int], list[ServerUse]] = defaultdict(list)
     first: dict[tuple[Identity, int], tuple[ServerDefinition, JsonObject]] = {}
@@ -133,7 +138,9 @@ def configured_servers_of(parts: Sequence[ConfiguredPart]) -> tuple[ConfiguredSe
 
 
 def alike_servers(servers: Sequence[ConfiguredServer]) -> tuple[AlikeServers, ...]:
-    """Servers that a person may mistake for one: one program with other values, or one name."""
+    """Servers that a person may take for the same one: either they have one program and other
+    values, or they share a name.
+    """
     by_program: defaultdict[object, list[ConfiguredServer]] = defaultdict(list)
     by_name: defaultdict[object, list[ConfiguredServer]] = defaultdict(list)
     for server in servers:
@@ -160,10 +167,11 @@ def joined_configuration(
 def read_configuration(label: str, data: bytes) -> ClientConfiguration:
     """The servers in a client's configuration, in order, each once.
 
-    It reads ``mcpServers`` of Claude Desktop, Claude Code (also below ``projects``), Cursor and
-    Windsurf, ``servers`` of VS Code, other clients' spellings, and flat maps by name. Comments and
-    trailing commas are allowed, as in VS Code, and so are YAML and TOML. Raises ``ConfigError`` if
-    it defines none. Nothing is started or opened.
+    Claude Desktop, Claude Code (also below ``projects``), Cursor and Windsurf have them under
+    ``mcpServers``, and VS Code under ``servers``. The spellings of other clients, and flat maps by
+    name, are also read. Comments and trailing commas are allowed, as in VS Code, and so are YAML
+    and TOML. Raises ``ConfigError`` if the configuration defines no server. Nothing is started or
+    opened.
     """
     return _one_configuration(label, list(configured_parts(label, data, Origin(label, label))))
 
@@ -171,7 +179,7 @@ def read_configuration(label: str, data: bytes) -> ClientConfiguration:
 def read_configurations(places: Sequence[str]) -> ClientConfiguration:
     """The servers of configuration files and addresses, in order, each once; nothing is started.
 
-    Raises ``ConfigError``.
+    Raises ``ConfigError`` if a place cannot be read or if no server is named.
     """
     return _one_configuration(
         ", ".join(places), [part for place in places for part in _parts_at(place)]
@@ -181,9 +189,11 @@ def read_configurations(places: Sequence[str]) -> ClientConfiguration:
 def configured_parts(
     label: str, data: bytes, origin: Origin, shown: Callable[[str], str] = str
 ) -> Iterator[ConfiguredPart]:
-    """The parts of a configuration: its own servers, and those of each project of Claude Code.
+    """The parts of a configuration: its own servers, and the servers of each project in Claude
+    Code.
 
-    ``shown`` makes a folder readable for people. Raises ``ConfigError`` if it cannot be read.
+    ``shown`` makes the path of a folder readable for people. Raises ``ConfigError`` if the
+    configuration cannot be read.
     """
     for folder, listing in server_entries(parsed_configuration(label, data)).items():
         own = replace(origin, part=shown(folder), root=folder) if folder else origin
@@ -230,8 +240,8 @@ def _parts_at(place: str) -> Iterator[ConfiguredPart]:
 
 
 def _in_folder(entry: JsonObject, root: str) -> JsonObject:
-    """The entry with its project's or plugin's folder filled in, also as start folder if it has
-    none.
+    """The entry with the folder of its project or plugin filled in. If the entry has no start
+    folder, this folder is its start folder.
     """
     if not root:
         return entry
@@ -240,9 +250,10 @@ def _in_folder(entry: JsonObject, root: str) -> JsonObject:
 
 
 def _own_names(uses: Sequence[ServerUse]) -> list[str]:
-    """A unique name for each.
+    """A unique name for each use of a server.
 
-    Shared names get client and part after them, except the only one without a part.
+    If several uses share a name, the client and part are put after it. The only use without a part
+    keeps the plain name.
     """
     groups: defaultdict[str, list[ServerUse]] = defaultdict(list)
     for use in uses:
@@ -265,9 +276,10 @@ def _own_names(uses: Sequence[ServerUse]) -> list[str]:
 
 
 def _with_label(use: ServerUse, group: Sequence[ServerUse], is_short: bool) -> str:
-    """The name with client and part after it.
+    """The name with the client and part after it.
 
-    A file of no client is identified by its name, and if others share that, by its folder.
+    A file that belongs to no client is identified by its name. If other such files have the same
+    name, its folder is added.
     """
     origin = use.origin
     clients = Counter(one.origin.client for one in group)

@@ -1,6 +1,6 @@
-"""The values for starting a server, read at that moment and kept secret.
+"""Reads the values for starting a server when it is started, and keeps them secret.
 
-It also matches the servers of a configuration with those of the catalog.
+Also matches the servers in a configuration with the servers in the catalog.
 """
 
 import os
@@ -36,11 +36,12 @@ _URL_SECRETS = re.compile(r"://([^/@\s]+)@|[?&][^=&#\s]+=([^&#\s]+)|/([^/?#\s]{2
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A server with its values; none is in its ``repr``, in messages, or stored.
+    """A server with its values. No value is shown in its ``repr`` or in messages, and none is
+    stored.
 
-    ``variables`` are those of the configuration. ``secrets`` are all texts that messages must not
-    show; ``keys`` are those that are secrets by name or appearance. ``masks_results`` removes these
-    from results of calls too.
+    ``variables`` are the variables from the configuration. ``secrets`` are all texts that messages
+    must not show. ``keys`` are the texts that are secret by their name or appearance. If
+    ``masks_results`` is set, the keys are also removed from the results of calls.
     """
 
     definition: ServerDefinition
@@ -69,11 +70,11 @@ def read_launch(
     environ: Mapping[str, str],
     masks_results: bool = False,
 ) -> Launch:
-    """The command or address of a server with its values.
+    """The command or address of a server, with its values.
 
-    They come from its ``entry`` in the configuration and from ``environ``; without an entry only
-    references can be filled in. Raises ``ConfigError`` if a variable is not set, or a value is in a
-    configuration that is not given.
+    The values come from the server's ``entry`` in the configuration and from ``environ``. Without
+    an entry, only references can be filled in. Raises ``ConfigError`` if a variable is not set, or
+    if a value is in a configuration that is not given.
     """
     if entry is None and definition.needs_configuration:
         raise ConfigError(
@@ -111,7 +112,7 @@ def read_launch(
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """Fills in the references of one server."""
+    """Fills in the references in one server's configuration."""
 
     server: str
     environ: Mapping[str, str]
@@ -161,7 +162,9 @@ class _Filling:
 
 
 def _env_file(server: str, place: str) -> dict[str, str]:
-    """The variables of a file of ``NAME=value`` lines, without ToolScope's own if it is shared."""
+    """The variables in a file of ``NAME=value`` lines. ToolScope's own variables are left out,
+    since the file may be shared.
+    """
     try:
         lines = read_file(Path(place).expanduser(), _LARGEST_FILE).decode("utf-8").splitlines()
     except (OSError, RuntimeError, ValueError) as error:  # no home for ~ raises RuntimeError
@@ -178,7 +181,7 @@ def _env_file(server: str, place: str) -> dict[str, str]:
 
 
 def _hidden_parts(definition: ServerDefinition, args: tuple[str, ...], url: str) -> set[str]:
-    """The parts of arguments and address that their shown forms hide."""
+    """The parts of arguments and the address that are hidden when these are shown."""
     hidden: set[str] = set()
     if not definition.masked:
         return hidden
@@ -200,8 +203,8 @@ def _differing(masked: str, real: str) -> set[str]:
 
 
 def keys_given(texts: Sequence[str]) -> dict[str, str]:
-    """The keys given by ``--server``. Raises ``ConfigError`` for a text that is not
-    ``catalog=key``.
+    """The keys that were given with ``--server``, keyed by catalog name. Raises ``ConfigError`` if
+    a text is not ``catalog=key``.
     """
     pairs = [text.partition("=") for text in texts]
     wrong = next((text for text, pair in zip(texts, pairs, strict=True) if not pair[1]), None)
@@ -217,10 +220,10 @@ def launches_of(
     environ: Mapping[str, str],
     masks_results: bool = False,
 ) -> tuple[dict[str, str], dict[str, Callable[[], Launch]]]:
-    """For each of the catalog's ``servers``, its key in the configuration and a function that reads
-    its launch.
+    """Two mappings for the catalog's ``servers``: each server's key in the configuration, and a
+    function that reads the server's launch.
 
-    Keys are those of ``matched_servers``. Raises ``ConfigError`` if a server has no entry.
+    The keys are those of ``matched_servers``. Raises ``ConfigError`` if a server has no entry.
     """
     definitions = {one.name: one for one in configuration.servers}
     keys = matched_servers(servers, list(definitions), chosen_keys)
@@ -237,10 +240,10 @@ def matched_servers(
 ) -> dict[str, str]:
     """For each of the catalog's ``servers``, its key in the configuration.
 
-    It is that of ``chosen_keys``, or else the same name, or else the only name that differs in case
-    and signs if no other server has it, or else the only entry for a catalog without servers.
-    Raises ``ConfigError`` with what to give if one has no key, and for an unknown name in
-    ``chosen_keys``.
+    A key in ``chosen_keys`` comes first, then a key that equals the server's name. Next comes the
+    only key that differs from the name in nothing but case and signs, unless another server has it.
+    If the catalog names no server, the only key is used. Raises ``ConfigError`` if a server has no
+    key (the message says what to give), or if ``chosen_keys`` has an unknown name.
     """
     unknown = [f"{name}={key}" for name, key in chosen_keys.items() if key not in configured]
     unknown += [f"{name}={key}" for name, key in chosen_keys.items() if name not in servers]
@@ -251,7 +254,7 @@ def matched_servers(
         )
     keys = {name: chosen_keys.get(name) or likely_key(name, configured) for name in servers}
     uses = Counter(keys.values())
-    for name, key in keys.items():  # two accounts of a server are never one connection unasked
+    for name, key in keys.items():  # two accounts of a server must not share a connection unasked
         if uses[key] > 1 and name not in (key, *chosen_keys):
             keys[name] = None
     missing = [name for name, key in keys.items() if key is None]
@@ -265,7 +268,9 @@ def matched_servers(
 
 
 def likely_key(name: str, configured: Sequence[str]) -> str | None:
-    """The key of a server found by ``matched_servers``, ``None`` without one."""
+    """The key that ``matched_servers`` finds for a server without ``chosen_keys``; ``None`` if
+    there is no such key.
+    """
     if name in configured:
         return name
     alike = [key for key in configured if letters_and_digits(key) == letters_and_digits(name)]

@@ -1,7 +1,7 @@
-"""The servers of all clients of a machine, and their tools as last listed.
+"""The servers of all clients on a machine, and their tools as last listed.
 
-``machine_servers`` opens only the files that clients document. The lists are a catalog in the
-user's cache, which any command reads.
+``machine_servers`` opens only the files that clients document. The lists of tools are a catalog in
+the user's cache, which any command can read.
 """
 
 import json
@@ -59,7 +59,9 @@ class MachineServers:
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """The clients that configure something, even if broken, in the order of their table."""
+        """The clients that configure something, even if it is broken, in the order in which their
+        files are read.
+        """
         return tuple(dict.fromkeys(one.origin.client for one in self.parts if one.is_telling))
 
     @property
@@ -70,12 +72,14 @@ class MachineServers:
 
     @property
     def shared(self) -> tuple[ConfiguredServer, ...]:
-        """The servers configured by several clients, or several parts of one."""
+        """The servers that several clients, or several parts of one client, configure."""
         return tuple(server for server in self.servers if len(server.uses) > 1)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The problems, one sentence each: a file, or an entry of one."""
+        """The problems, one sentence each. A problem is about a file or about an
+        entry in a file.
+        """
         return tuple(
             sentence
             for part in self.parts
@@ -101,7 +105,9 @@ class MachineServers:
 
 
 def machine_servers(machine: Machine) -> MachineServers:
-    """The servers in clients' files; an unreadable file is a part with a problem."""
+    """The servers in the files of clients. A file that cannot be read becomes a part with a
+    problem.
+    """
     paths = set[Path]()
     parts = list[ConfiguredPart]()
     for path, origin in configuration_files(machine):
@@ -131,9 +137,10 @@ def _parts(
 
 
 def kept_records(cache: Path, servers: Sequence[ConfiguredServer]) -> dict[str, JsonObject]:
-    """The stored records of exactly these servers by name, in the form of ``catalog_document``.
+    """The stored records of exactly these servers, keyed by name, in the form of
+    ``catalog_document``.
 
-    Records of other servers, and unreadable files, are ignored.
+    Records of other servers are ignored, and so is an unreadable file.
     """
     document: Any = None
     with suppress(OSError, ValueError, RecursionError):
@@ -150,9 +157,10 @@ def kept_records(cache: Path, servers: Sequence[ConfiguredServer]) -> dict[str, 
 def keep_records(
     cache: Path, servers: Sequence[ConfiguredServer], records: Mapping[str, JsonObject]
 ) -> Path:
-    """Store the records by server name, for this user only; returns the catalog's file.
+    """Store the records, which are keyed by server name, so that only this user can read them;
+    returns the catalog's file.
 
-    Raises ``ConfigError`` if it cannot be written.
+    Raises ``ConfigError`` if the file cannot be written.
     """
     marks = {server.name: _mark(server.definition) for server in servers}
     rows = [
