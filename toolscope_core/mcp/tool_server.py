@@ -1,5 +1,5 @@
-"""An MCP server over standard input and output whose tools are our
-functions, which change nothing.
+"""An MCP server over standard input and output. Its tools are functions of ToolScope that change
+nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,9 @@ from toolscope_core.model.tool import JsonObject, with_texts
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """``values`` match the tool's output schema; ``text`` says in a few lines what matters."""
+    """The answer of a tool. ``values`` match the tool's output schema, and ``text`` says in a few
+    lines what matters.
+    """
 
     text: str
     values: JsonObject
@@ -35,7 +37,7 @@ class ToolAnswer:
 class ReadingTool:
     """A tool that reads and changes nothing.
 
-    ``answer`` receives arguments that are valid under ``arguments``, a JSON Schema; it raises
+    ``answer`` receives arguments that are valid under the JSON Schema ``arguments``. It raises
     ``ToolScopeError`` for errors that the caller can fix.
     """
 
@@ -59,7 +61,9 @@ class ReadingTool:
         }
 
     def call(self, arguments: JsonObject) -> McpResult:
-        """The result in MCP's form, with hidden characters of catalog texts written out."""
+        """The result in the form that MCP uses, with hidden characters in catalog texts written
+        out.
+        """
         if against := call_refusals(self.arguments, arguments):
             reasons = "; ".join(against)
             return tool_error(f"{self.name} does not accept this: {reasons}; see its input schema")
@@ -73,7 +77,7 @@ class ReadingTool:
 
 
 def tool_server(tools: Sequence[ReadingTool], instructions: str, version: str) -> Server[Any]:
-    """The server; calls run in a thread, one at a time."""
+    """An MCP server with these tools; calls run in a thread, one at a time."""
     by_name = {tool.name: tool for tool in tools}
     turn = anyio.CapacityLimiter(1)
 

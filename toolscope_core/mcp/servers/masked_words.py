@@ -10,7 +10,7 @@ from toolscope_core.model.masking import masked
 
 _MASK = "***"
 _SHORTEST = 4
-"""Shorter values are everyday words, such as a port or a level; removing them would only spoil a
+"""Shorter values are everyday words, such as a port or a level. Removing them would only spoil a
 message.
 """
 SECRET_NAME = re.compile(
@@ -34,14 +34,17 @@ _REFERENCE = re.compile(r"\$\{[^}]*\}")
 _ENV_FLAGS = frozenset({"-e", "--env"})
 _HEADER_FLAGS = frozenset({"-H", "--header", "--headers"})
 _PLAIN = re.compile(r"[^\s;|&<>()`]+")
-"""The characters of a value that is not program text: a shell's argument may begin with an
-assignment and go on with commands, which must stay visible."""
+"""The characters of a value that is not program text. A shell's argument may begin with an
+assignment and go on with commands, which must stay visible.
+"""
 _COMMANDS = re.compile(r"\s|\$\(|`")
 _WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
 
 
 def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
-    """The arguments with ``_MASK`` in place of secrets, recognised by name or appearance."""
+    """The arguments with ``_MASK`` in place of secrets, which are recognised by
+    name or appearance.
+    """
     lines, previous = [], ""
     for arg in args:
         flag = previous.startswith("-") and "=" not in previous
@@ -61,7 +64,8 @@ def shown_text(text: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """The address without user, password, query values and random-looking path parts.
+    """The address without its user, password and query values, and without path parts that look
+    random.
 
     References to variables stay.
     """
@@ -80,7 +84,7 @@ def shown_url(url: str) -> str:
 def looks_random(word: str) -> bool:
     """Whether a word of 20 or more characters looks random.
 
-    It mixes digits and letters of both cases, or is long hexadecimal.
+    Such a word mixes digits with letters of both cases, or is a long hexadecimal number.
     """
     if len(word) < 20 or "/" in word or word.count(".") > 2:
         return False
@@ -95,12 +99,12 @@ def looks_random(word: str) -> bool:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable or header contains a secret, judged by name and value."""
+    """Whether a variable or header contains a secret, judged by its name and value."""
     return bool(SECRET_NAME.search(name)) or shown_text(value) != value
 
 
 def cut_out(text: str, secrets: Iterable[str]) -> str:
-    """The text with each of the secrets removed, longest first."""
+    """The text without the secrets; longer secrets are removed first."""
     for secret in sorted(set(secrets), key=lambda one: (-len(one), one)):
         if len(secret) >= _SHORTEST and secret.lower() not in EVERYDAY:
             text = masked(text, secret, halves=False)  # half an address is no secret
@@ -108,16 +112,16 @@ def cut_out(text: str, secrets: Iterable[str]) -> str:
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets and without tokens of known forms."""
+    """The text without the secrets, and without tokens of known forms."""
     return shown_text(cut_out(text, secrets))
 
 
 def _shown_assignment(arg: str, previous: str) -> str:
-    """``NAME=value`` and ``Name: value`` masked by name; anything else by appearance.
+    """The argument with its secrets masked. In ``NAME=value`` and ``Name: value``, the value is
+    masked because of the name; anything else is masked because of its appearance.
 
-    In a value that may be program text, only the first word is masked. Such a value contains
-    commands, or follows a flag such as ``-c`` or ``-e`` that passes it to a shell or an
-    interpreter.
+    If a value may be program text, only its first word is masked. Such a value contains commands,
+    or follows a flag such as ``-c`` or ``-e`` that passes it to a shell or an interpreter.
     """
     match = _ASSIGNED.match(arg)
     if not match or "://" in arg[: match.end(2) + 2]:
@@ -147,8 +151,8 @@ def _shown_pair(pair: str) -> str:
 
 
 def _keep_references(text: str) -> str:
-    """The references to variables in a text, which are names, with ``_MASK`` for everything
-    between.
+    """The references to variables in a text, with ``_MASK`` for everything between them. The
+    references are only names, so they may be shown.
     """
     parts, at = [], 0
     for match in _REFERENCE.finditer(text):

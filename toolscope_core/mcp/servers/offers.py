@@ -1,6 +1,7 @@
-"""Lists what servers offer: all pages of their tools as sent, and how much they have besides.
+"""Lists what servers offer: all pages of their tools as sent, and the number of their other
+features.
 
-Servers are listed in parallel, and written as a document for the catalog reader.
+Servers are listed in parallel, and the result is a document for the catalog reader.
 """
 
 import time
@@ -24,22 +25,25 @@ from toolscope_core.model.tool import JsonObject, with_texts
 
 LISTING_TOOLS = "while it listed its tools"
 COUNT_SECONDS = 10.0
-"""The longest wait for the number of things that are not read."""
+"""The longest wait, in seconds, while features that are not read are counted."""
 _OTHERS = {
     "resource": ("resources", "list_resources", "resources"),
     "resource template": ("resources", "list_resource_templates", "resource_templates"),
     "prompt": ("prompts", "list_prompts", "prompts"),
 }
-"""What is counted: the capability that declares it, the method that lists it, its key."""
+"""For each kind of feature that is counted: the capability that declares it, the method that lists
+it, and the key of the list.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOffer:
     """The tools of one server and its other features, or why they could not be read.
 
-    ``tools`` are the records as sent. ``others`` counts the *resource*, *resource template* and
-    *prompt*, ``None`` for a declared one that could not be counted. ``notes`` are sentences about
-    what was cut; ``failure`` is the error with its remedy, or empty.
+    ``tools`` are the records as sent. ``others`` has the numbers of *resource*, *resource template*
+    and *prompt* items, with ``None`` if a declared kind could not be counted. ``notes`` are
+    sentences about what was cut. ``failure`` is the error with its remedy; it is empty if there was
+    no error.
     """
 
     name: str
@@ -57,7 +61,9 @@ class ServerOffer:
 
     @property
     def extras(self) -> str:
-        """The things it offers besides tools, which are not read, in words; empty if none."""
+        """The features that the server offers besides tools, in words; they are counted but not
+        read. Empty if the server offers nothing else.
+        """
         counts = [
             f"{plural(what)} that could not be counted" if count is None else quantity(count, what)
             for what, count in self.others.items()
@@ -67,9 +73,10 @@ class ServerOffer:
 
 
 async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
-    """Everything that a server offers; a failure is in the result.
+    """Everything that a server offers. A failure does not raise an exception, but is part of the
+    result.
 
-    The server is stopped when this returns or is cancelled.
+    The server is stopped when this function returns or is cancelled.
     """
     load_sdk()
     started = time.monotonic()
@@ -92,9 +99,10 @@ async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
 async def read_tools(
     server: OpenServer, limits: ConnectionLimits
 ) -> tuple[tuple[JsonObject, ...], tuple[str, ...]]:
-    """The records of all pages of tools, as sent, and notes on what was cut.
+    """The records from all pages of tools, as sent, and notes on what was cut.
 
-    Raises what the SDK raises; ``OpenServer.failure`` describes it.
+    Raises the exceptions of the SDK, which ``OpenServer.failure`` describes, and
+    ``ServerConnectionError`` if a page has no list of tools.
     """
     server.record.doing = LISTING_TOOLS
     tools: list[JsonObject] = []
@@ -128,7 +136,7 @@ async def read_tools(
 
 
 def _limit(limits: ConnectionLimits, tools: int, pages: int, size: int) -> str:
-    """The limit that is reached, in words; empty if none is."""
+    """The limit that was reached, in words; empty if no limit was reached."""
     if size >= limits.listing_bytes:
         return f"{limits.listing_bytes:,} bytes"
     if pages >= limits.pages:
@@ -161,7 +169,7 @@ async def _offer(server: OpenServer, limits: ConnectionLimits) -> ServerOffer:
 
 
 def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
-    """The offer without secrets that the server repeats, which must not be stored.
+    """The offer without the secrets that the server repeats, because these must not be stored.
 
     Other values, such as folders, stay, because tools mention them.
     """
@@ -182,12 +190,14 @@ def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
 
 
 def without_secrets(value: Any, keys: frozenset[str]) -> Any:
-    """A JSON value with the keys removed from all its texts."""
+    """A JSON value with the ``keys`` removed from all its texts."""
     return with_texts(value, lambda text: cut_out(text, keys))
 
 
 async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:
-    """How many items a server lists; ``None`` if it does not answer in time."""
+    """The number of items that a server lists. ``None`` if the server does not answer in time or
+    the list cannot be read.
+    """
     from mcp import MCPError
     from mcp_types import METHOD_NOT_FOUND
     from pydantic import ValidationError
@@ -220,11 +230,13 @@ def read_offers(
     limits: ConnectionLimits,
     progress: Progress = silent,
 ) -> tuple[ServerOffer, ...]:
-    """The offer of each server, in the given order; at most ``limits.parallel`` run at a time.
+    """The offer of each server, in the given order; at most ``limits.parallel`` servers run at a
+    time.
 
-    A failed server is a value like the others. Its values are read from ``configuration`` and
-    ``environ`` when its turn comes. Reports how many are done; if ``progress`` raises, every server
-    is stopped first. The thread must have no event loop.
+    A server that fails has an offer like the others. A server's values are read from
+    ``configuration`` and ``environ`` when its turn comes. ``progress`` receives the number of
+    servers that are done; if it raises, every server is stopped first. The calling thread must have
+    no event loop.
     """
     load_sdk()
     offers: dict[int, ServerOffer] = {}
@@ -263,7 +275,7 @@ def catalog_document(
     at: str,
     earlier_records: Kept | None = None,
 ) -> dict[str, Any]:
-    """The tools of all readable servers, each server with their origin.
+    """The tools of all readable servers; each server has the origin of its tools.
 
     Records are as sent. ``at`` is the time of reading (ISO 8601). ``earlier_records`` has the
     records of unreadable servers from an earlier version.
@@ -279,7 +291,7 @@ def catalog_document(
 
 
 def records_of(catalog: Catalog, servers: Sequence[str]) -> dict[str, list[JsonObject]]:
-    """The original records of those servers in a catalog, by server."""
+    """The original records of these servers in a catalog, keyed by server."""
     return {
         name: [tool.raw for tool in catalog.tools if tool.server == name]
         for name in servers

@@ -13,7 +13,9 @@ from toolscope_core.mcp.servers.server_definitions import VARIABLE, items_of, pr
 from toolscope_core.model.tool import JsonObject
 
 _RUNNERS = frozenset("npx bunx uvx uv pipx pnpm docker podman node".split())
-"""Programs that run what their arguments name, so it does not matter where they are installed."""
+"""Programs that run what their arguments name, so the place where they are installed does not
+matter.
+"""
 _SUBCOMMANDS = frozenset("run exec dlx tool x start".split())
 _WITH_VALUE = frozenset(
     "-e --env --env-file -v --volume --mount --name --network -p --publish -u --user -w --workdir "
@@ -31,8 +33,8 @@ _RELATIVE = re.compile(
 class Identity:
     """The identity of a server.
 
-    ``program`` is the program or address, without values; ``values`` are everything it is started
-    with, by kind (``variable TOKEN``).
+    ``program`` is the program or address, without values. ``values`` has everything with which the
+    server is started, keyed by kind and name (``variable TOKEN``).
     """
 
     program: tuple[str, ...] = field(repr=False)
@@ -43,10 +45,10 @@ class Identity:
 
 
 def identity(entry: JsonObject, folder: str = "") -> Identity:
-    """The identity of an entry in most clients' form.
+    """The identity of an entry in the form that most clients use.
 
-    ``folder`` is its start folder unless it has another; it counts only if a relative path depends
-    on it.
+    ``folder`` is the start folder of an entry that names no other folder. It counts only if a
+    relative path depends on it.
     """
     if url := _text(url_of(entry)):
         return _identity_of_address(url, entry)
@@ -62,7 +64,9 @@ def identity(entry: JsonObject, folder: str = "") -> Identity:
 
 
 def differences(identities: Sequence[Identity]) -> tuple[str, ...]:
-    """The differences between them, by name: ``variable TOKEN``, ``argument --user``."""
+    """The names of the values that differ between the identities, such as ``variable TOKEN`` or
+    ``argument --user``.
+    """
     names = dict.fromkeys(name for one in identities for name in one.values)
     return tuple(name for name in names if len({one.values.get(name) for one in identities}) > 1)
 
@@ -82,7 +86,7 @@ def _identity_of_address(url: str, entry: JsonObject) -> Identity:
 
 
 def _command(entry: JsonObject) -> tuple[str, list[str]]:
-    """Command and arguments, without those that only fetch or find a package."""
+    """The command and its arguments, without the parts that only fetch or find a package."""
     command, args = _text(entry.get("command")), [_text(arg) for arg in items_of(entry.get("args"))]
     if _basename(command) == "cmd" and [arg.lower() for arg in args[:1]] == ["/c"] and args[1:]:
         command, args = args[1], args[2:]
@@ -99,8 +103,8 @@ def _basename(command: str) -> str:
 
 
 def _run_words(args: Sequence[str]) -> tuple[str, str, str]:
-    """The package, image or file that runs (without version), its folder, and a bridge's remote
-    address.
+    """The package, image or file that runs (without its version), its folder, and the remote
+    address of a bridge.
     """
     pairs = list(zip(("", *args), args, strict=False))
     words = (
@@ -114,7 +118,7 @@ def _run_words(args: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _arguments(args: Sequence[str]) -> dict[str, str]:
-    """Each argument by its flag, or else by its position."""
+    """The arguments, keyed by their flag or else by their position."""
     values: dict[str, str] = {}
     flag_before = ""
     for number, arg in enumerate(args, 1):
@@ -131,7 +135,7 @@ def _arguments(args: Sequence[str]) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    """A value as passed to a process, with one spelling for references to variables."""
+    """A value as it is passed to a process, with one spelling for references to variables."""
     return VARIABLE.sub(
         lambda match: f"${{{match[1]}{'' if match[2] is None else f':-{match[2]}'}}}",
         process_text(value),

@@ -22,16 +22,19 @@ SessionKind = Literal["stdio", "http", "sse"]
 CONNECT_SECONDS = 10.0
 MEDIA = ("application/json", "text/event-stream", "")
 LONGEST_SILENCE = 24 * 3_600.0
-"""A stream of events may be silent for long; answers have a limit of their own."""
+"""The longest silence in a stream of events, in seconds. Answers have a shorter
+limit of their own.
+"""
 
 
 @dataclass(slots=True)
 class HttpRecord:
     """Observations of a server's replies.
 
-    They are the last status (0 without an error), the redirect target, and the media type if it is
-    not MCP's. ``doing`` describes the current request, ``bytes_in`` counts bytes of replies,
-    ``refusal`` says why the last one was not read.
+    ``status`` is the last status (0 if it was no error), ``location`` is the target of a redirect,
+    and ``media`` is the media type if it is not one of MCP's. ``doing`` describes the current
+    request. ``bytes_in`` counts the bytes of all replies. ``refusal`` says why the last reply was
+    not read.
     """
 
     doing: str = HANDSHAKE
@@ -43,8 +46,8 @@ class HttpRecord:
 
 
 REPLY: ContextVar[HttpRecord | None] = ContextVar("reply to a request", default=None)
-"""Where a request keeps its own reply, because several may run at once. The SDK sends a message in
-the context of who gave it.
+"""The place where a request keeps its own reply, because several requests may run at once. The SDK
+sends each message in the context of the caller that gave the message to it.
 """
 
 
@@ -52,7 +55,7 @@ the context of who gave it.
 async def server_address(
     launch: Launch, way: SessionKind, limits: ConnectionLimits, record: HttpRecord
 ) -> AsyncIterator[TransportStreams]:
-    """The message streams of a server at an address; fills ``record``.
+    """The message streams of a server at an address. Its replies are noted in ``record``.
 
     Redirects are followed only on the same origin, so headers are sent nowhere else.
     """
@@ -84,10 +87,10 @@ async def server_address(
 def _factory(
     name: str, limits: ConnectionLimits, record: HttpRecord, noted: tuple[str, ...]
 ) -> Callable[..., httpx2.AsyncClient]:
-    """A factory of HTTP clients that record replies to the methods ``noted`` and limit their
-    length.
+    """A factory of HTTP clients that limit the length of replies, and that record the replies to
+    the methods in ``noted``.
 
-    Compressed replies are refused, because a small one may expand to any size.
+    Compressed replies are refused, because a small reply may expand to any size.
     """
     import httpx2
 
@@ -122,7 +125,9 @@ def _factory(
 def _counting_stream(
     inner: httpx2.AsyncByteStream, name: str, most: float, noting: HttpRecord, record: HttpRecord
 ) -> httpx2.AsyncByteStream:
-    """The bytes of a stream, counted in ``record``; an error beyond ``most``."""
+    """The bytes of a stream, which are counted in ``record``. Raises ``ServerConnectionError`` if a
+    reply has more than ``most`` bytes.
+    """
     import httpx2
 
     class Counted(httpx2.AsyncByteStream):

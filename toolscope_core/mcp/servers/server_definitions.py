@@ -1,7 +1,8 @@
-"""MCP servers as defined by client configurations: how each is started or reached, without values.
+"""MCP servers as client configurations define them: how each server is started or reached, without
+values.
 
-A definition may be shown and stored: it has the names of variables and headers, and arguments and
-addresses without secrets. ``launches`` reads the values when a server is started.
+A definition may be shown and stored: it contains the names of variables and headers, and arguments
+and addresses without secrets. ``launches`` reads the values when a server is started.
 """
 
 from __future__ import annotations
@@ -25,21 +26,24 @@ Transport = Literal["stdio", "http", "sse", "http or sse"]
 _URL_KEYS = ("url", "serverUrl", "httpUrl")
 STREAMABLE = frozenset({"http", "streamable-http", "streamablehttp", "streamable_http"})
 VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
-"""``${NAME}`` and ``${NAME:-default}`` as Claude Code writes them, ``${env:NAME}`` as Cursor and
-VS Code do."""
+"""``${NAME}`` and ``${NAME:-default}``, which Claude Code uses, and ``${env:NAME}``, which Cursor
+and VS Code use.
+"""
 _PLAIN_REFERENCE = re.compile(rf"(?:(?:Bearer|Basic|Token|token) )?(?:{VARIABLE.pattern})")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 LARGEST = 20_000_000
-"""The most bytes in a configuration; Claude Code's file contains more than servers."""
+"""The most bytes in a configuration. The limit is high because Claude Code's file contains more
+than servers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """A variable or header by name.
+    """A variable or header with its name.
 
-    ``template`` is its value if that is only a reference (``${NAME}``, ``Bearer ${NAME}``); empty
-    if the configuration contains the value.
+    ``template`` is the value if it is only a reference (``${NAME}``, ``Bearer ${NAME}``). It is
+    empty if the configuration contains the value.
     """
 
     name: str
@@ -47,17 +51,18 @@ class NamedValue:
 
     @property
     def source(self) -> str:
-        """The source of its value, in words."""
+        """The place from which the value comes, in words."""
         names = [match.group(1) for match in VARIABLE.finditer(self.template)]
         return f"${names[0]} of the environment" if names else "the configuration"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerDefinition:
-    """How one server is started (``command``) or reached (``url``), as far as it may be shown.
+    """How one server is started (``command``) or reached (``url``), as far as this may be shown.
 
-    ``masked`` says that an argument, the address or the command is partly hidden, so that starting
-    the server needs the configuration itself. ``variables`` and ``headers`` are sorted by name.
+    ``masked`` says that an argument, the address or the command is partly hidden, so the
+    configuration itself is needed to start the server. ``variables`` and ``headers`` are sorted by
+    name.
     """
 
     name: str
@@ -79,7 +84,7 @@ class ServerDefinition:
 
     @property
     def host(self) -> str:
-        """Host and port of the address; empty for a command."""
+        """The host and port of the address; empty for a command."""
         try:
             return urlsplit(self.url).netloc.rpartition("@")[2]
         except ValueError:
@@ -87,11 +92,11 @@ class ServerDefinition:
 
     @property
     def needs_configuration(self) -> bool:
-        """Whether values for starting it are only in the configuration."""
+        """Whether some values for starting the server are only in the configuration."""
         return self.masked or any(not one.template for one in (*self.variables, *self.headers))
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, for the store."""
+        """The definition as plain values, which can be stored."""
         return asdict(self)
 
     @classmethod
@@ -113,10 +118,11 @@ class ServerDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfiguration:
-    """The servers of one configuration.
+    """The servers in one configuration.
 
-    ``entries`` are its own entries by server, with their values: kept in memory while servers are
-    started, never shown or stored. ``odd`` says for each other name why its entry cannot be used.
+    ``entries`` has the configuration's own entries with their values, keyed by server. They are
+    kept in memory while servers are started, and are never shown or stored. ``odd`` gives the name
+    of each other entry, and why the entry cannot be used.
     """
 
     label: str
@@ -125,7 +131,7 @@ class ClientConfiguration:
     odd: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, names: Iterable[str]) -> tuple[ServerDefinition, ...]:
-        """The servers with those names, each once.
+        """The servers with these names, each once.
 
         Raises ``ConfigError`` if there are no names, or if a server is not configured.
         """
@@ -144,8 +150,8 @@ class ClientConfiguration:
 def parsed_configuration(label: str, data: bytes) -> Any:
     """The value of a client's configuration.
 
-    It is JSON with comments and trailing commas, as in VS Code, or TOML or YAML by file extension.
-    Raises ``ConfigError``.
+    The file extension decides whether it is read as TOML, as YAML, or as JSON with comments and
+    trailing commas, which VS Code allows. Raises ``ConfigError`` if it cannot be read.
     """
     if len(data) > LARGEST:
         raise ConfigError(f"{label} is {len(data):,} bytes long; use at most {LARGEST:,} bytes")
@@ -160,7 +166,7 @@ def parsed_configuration(label: str, data: bytes) -> Any:
             return _of_other_syntax(label, text)
         with suppress(json.JSONDecodeError):
             return json.loads(text)
-        for pattern in (_COMMENT, _LAST_COMMA):  # as VS Code reads it
+        for pattern in (_COMMENT, _LAST_COMMA):  # VS Code allows both
             text = pattern.sub(lambda match: match.group(1) or "", text)
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -180,35 +186,37 @@ def _of_other_syntax(label: str, text: str) -> Any:
 
 
 def configuration_of_url(url: str) -> ClientConfiguration:
-    """One server at an address, named after its host. Raises ``ConfigError`` if it is not an http
-    address.
+    """A configuration with one server at an address, named after the host. Raises ``ConfigError``
+    if the address is not an http address.
     """
     entry, name = {"url": url.strip()}, ""
-    with suppress(ValueError):  # what cannot be read is refused below
+    with suppress(ValueError):  # an unreadable address is refused below
         name = urlsplit(url.strip()).hostname or ""
     return ClientConfiguration("address", (definition_of(name, entry),), {name: entry})
 
 
 def url_of(entry: JsonObject) -> str:
-    """The address in a configuration entry, under any key; empty if there is none."""
+    """The address in a configuration entry, under any of its usual keys; empty if the entry has no
+    address.
+    """
     return next((entry[key] for key in _URL_KEYS if isinstance(entry.get(key), str)), "")
 
 
 def process_text(value: Any) -> str:
-    """A configuration value as passed to a process."""
+    """A value from a configuration, as it is passed to a process."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)
 
 
 def items_of(value: Any) -> list[Any]:
-    """The items of a list; empty for anything else."""
+    """The items of a list; an empty list for any other value."""
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
 def definition_of(name: str, entry: JsonObject) -> ServerDefinition:
-    """The server of an entry in most clients' form. Raises ``ConfigError``
-    for an unusable address.
+    """The server that an entry in most clients' form defines. Raises ``ConfigError`` if the address
+    cannot be used.
     """
     url = url_of(entry)
     kind = str(entry.get("type") or entry.get("transport") or "").lower()
@@ -266,6 +274,6 @@ def _named_values(values: Any) -> tuple[NamedValue, ...]:
 
 
 def _template(value: Any) -> str:
-    """The value if it is only a reference, without a default; otherwise empty."""
+    """The value if it is only a reference without a default; otherwise empty."""
     match = _PLAIN_REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return value if match and ":-" not in value else ""

@@ -1,8 +1,9 @@
-"""Describes the failures of a server: what went wrong, the value, and the remedy.
+"""Describes the failures of a server: what went wrong, with the value, and how to fix it.
 
-Kinds: ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (no answer in time),
-``garbage`` (writes something that is not a message), ``refused`` (401, 403), ``busy`` (429, 5xx),
-``missing`` (404 and other statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
+The kinds are ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (gave no
+answer in time), ``garbage`` (writes something that is not a message), ``refused`` (401, 403),
+``busy`` (429, 5xx), ``missing`` (404 and other statuses), ``unreachable`` (no connection), ``tls``
+and ``protocol``.
 """
 
 import re
@@ -27,12 +28,12 @@ _STAND_INS = (
     "SSE stream",
     "server answered a request with 202",
 )
-"""The beginnings of errors that the SDK makes from HTTP replies."""
+"""The beginnings of the errors that the SDK makes from HTTP replies."""
 _CLOSED = ("ClosedResourceError", "BrokenResourceError", "EndOfStream")
 
 
 def leaves_of(error: BaseException) -> Iterator[BaseException]:
-    """The exceptions in a group, at any depth; a single exception itself."""
+    """The exceptions in a group, at any depth; for a single exception, the exception itself."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from leaves_of(inner)
@@ -41,7 +42,7 @@ def leaves_of(error: BaseException) -> Iterator[BaseException]:
 
 
 def only_leaf(error: BaseException) -> BaseException:
-    """The only exception inside nested groups, if there is just one."""
+    """The only exception in nested groups. If they contain several exceptions, the error itself."""
     leaves = list(leaves_of(error))
     return leaves[0] if len(leaves) == 1 else error
 
@@ -74,7 +75,8 @@ def is_closed(error: BaseException) -> bool:
 def is_forgotten(error: BaseException, status: int) -> bool:
     """Whether a server at an address no longer knows the session.
 
-    ``status`` is that of its reply; 404 also means that it does not know the requested thing.
+    ``status`` is the status of the server's reply. A 404 may also mean that the server does not
+    know the method, so the error is checked too.
     """
     from mcp import MCPError
     from mcp_types import METHOD_NOT_FOUND
@@ -94,25 +96,27 @@ def is_answer(error: BaseException) -> bool:
 
 
 def is_of_http(error: BaseException) -> bool:
-    """Whether there was no HTTP reply at all."""
+    """Whether the error is one of the HTTP library, because there was no HTTP reply at all."""
     return type(error).__module__.partition(".")[0] in ("httpx2", "httpcore2")
 
 
 def _is_of_sdk(error: BaseException, code: int, words: str) -> bool:
-    """Whether the SDK itself made an error with this code and text.
+    """Whether the SDK itself made the error with this code and text.
 
-    Servers use its codes for their own errors.
+    The text is checked because servers use the same codes for their own errors.
     """
     own = getattr(error, "error", None)
     return getattr(own, "code", None) == code and str(getattr(own, "message", "")).endswith(words)
 
 
 _LINES, CHARACTERS = 3, 400
-"""At most this much of the standard error is shown."""
+"""The most lines and characters of the standard error that are shown."""
 _ERROR = re.compile(r"^[^\S\n]*(?:uncaught )?(?:\w*(?:error|exception)|fatal|panic)\b", re.I | re.M)
-"""Begins the line that says what went wrong; a stack or the version of a runtime may follow it."""
+"""Matches the beginning of the line that says what went wrong. A stack or the version of a runtime
+may follow that line.
+"""
 TRY_SSE = frozenset({400, 404, 405, 406, 415})
-"""Statuses with which an SSE-only server answers a message (MCP, 2025-03-26)."""
+"""The statuses with which a server that supports only SSE answers a message (MCP, 2025-03-26)."""
 STATUSES = {
     404: "has no MCP server at this path; check the address",
     405: "accepts no messages at this path; check the address",
@@ -125,8 +129,8 @@ OTHER_STATUS = "answers with an error; try again later, or ask its operator"
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A server, the observations, the request (*while it listed its tools*) and its time limit in
-    seconds.
+    """A server, the observations of it, the current request (*while it listed its tools*), and the
+    time limit for the request in seconds.
     """
 
     launch: Launch
@@ -136,13 +140,14 @@ class Situation:
 
     @property
     def looks_older(self) -> bool:
-        """Whether the server rejected a message as one that only speaks SSE does."""
+        """Whether the server rejected a message in the way of a server that supports only SSE."""
         return isinstance(self.record, HttpRecord) and self.record.status in TRY_SSE
 
     def failure(self, error: BaseException) -> ToolScopeError | None:
-        """The error to show for an SDK exception, ``None`` if it is not the server's.
+        """The error to show for an exception from the SDK; ``None`` if the exception is not about
+        the server.
 
-        Groups of exceptions count by their contents.
+        For a group of exceptions, the exceptions in it are judged.
         """
         leaves = list(leaves_of(error))
         ours = [leaf for leaf in leaves if isinstance(leaf, ToolScopeError)]
@@ -155,7 +160,7 @@ class Situation:
         return self._of_connection(leaves, self.record) or self._of_address(leaves, self.record)
 
     def late(self) -> ServerConnectionError:
-        """The error of a server that did not answer in time."""
+        """The error for a server that did not answer in time."""
         by_hand = isinstance(self.record, ProcessRecord)
         check = "start it by hand to see why" if by_hand else "check that it is running"
         return self._garbage() or ServerConnectionError(
@@ -260,8 +265,8 @@ class Situation:
 
 
 def stderr_excerpt(launch: Launch, record: ProcessRecord | HttpRecord) -> str:
-    """The last lines of a server's standard error without secrets, in one line, or those from where
-    it last names an error.
+    """A part of a server's standard error, without secrets, on one line. The part begins where the
+    server last names an error; if it names none, it is the last lines.
     """
     if not isinstance(record, ProcessRecord):
         return ""
@@ -272,7 +277,9 @@ def stderr_excerpt(launch: Launch, record: ProcessRecord | HttpRecord) -> str:
 
 
 def _one_line(launch: Launch, text: str) -> str:
-    """The last lines of a text, printable, without secrets, short, joined by bars."""
+    """The last lines of a text, shortened and joined by bars. Secrets and unprintable characters
+    are removed.
+    """
     lines = [
         " ".join("".join(char if char.isprintable() else " " for char in line).split())
         for line in launch.clean(text).splitlines()

@@ -1,7 +1,8 @@
-"""A server that is started here, used over its standard input and output, and stopped.
+"""Starts a server on this machine, uses it over its standard input and output, and stops it.
 
 The SDK's own transport hides the process: a message could not mention the exit status, and a server
-could write an endless line. It is started in its own process group, which is stopped as a whole.
+could write an endless line. Here the server is started in its own process group, which is stopped
+as a whole.
 """
 
 from __future__ import annotations
@@ -33,27 +34,30 @@ HANDSHAKE = "while the connection was opened"
 POLL_SECONDS = 0.01
 FLUSH_SECONDS = 0.5
 SETTLE_SECONDS = 0.3
-"""The time for a process to end after its output has ended, so that its status can be named."""
+"""The time, in seconds, that a process has to end after its output has ended, so that its exit
+status can be named.
+"""
 _CHUNK = 65_536
 _KEPT = 65_536
-"""This many of the last bytes of standard error are kept, so that a secret cut in two at their
-beginning is far from what is shown.
+"""The number of bytes that are kept from the end of standard error. The number is high, so a secret
+that is cut in two where they begin is far from the part that is shown.
 """
 CLOSED = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 MOST_GARBAGE = 10_000
-"""A server is dropped if it writes more lines than this that are not messages."""
+"""A server that writes more lines than this that are not messages is dropped."""
 
 
 @dataclass(slots=True)
 class ProcessRecord:
     """Observations of a server's process.
 
-    They include the end of its standard error (``stderr_bytes`` in all), and the last line on
-    standard output that is not a message. ``bytes_in`` counts its output in bytes. ``doing``
-    describes the current request; ``closed`` says that its output has ended. ``process`` is set
-    until it is stopped here; after that its status means nothing. ``group`` is its process group, 0
-    once nothing of it is left. ``client`` used it last; once it ``is_shared`` by several, nobody
-    can tell which client its text is about.
+    ``stderr`` is the end of its standard error, which has ``stderr_bytes`` bytes in all.
+    ``garbage`` is the last line on standard output that is not a message. ``bytes_in`` counts the
+    bytes of its output. ``doing`` describes the current request. ``closed`` says that the output
+    has ended. ``process`` is set until the process is stopped here; after that, its exit status
+    means nothing. ``group`` is the process group; it is 0 once nothing of the group is left.
+    ``client`` is the client that used the server last. If several clients share the server
+    (``is_shared``), nobody can tell which client its text is about.
     """
 
     doing: str = HANDSHAKE
@@ -72,7 +76,7 @@ class ProcessRecord:
 
     @property
     def status(self) -> int | None:
-        """The exit status; ``None`` unless it has ended by itself."""
+        """The exit status; ``None`` unless the process has ended by itself."""
         return self.process.returncode if self.process else self.last_status
 
     def used_by(self, client: Hashable) -> None:
@@ -81,9 +85,9 @@ class ProcessRecord:
         self.client = client
 
     def since(self, earlier: ProcessRecord) -> ProcessRecord:
-        """The observations made after ``earlier``, a copy.
+        """The observations made after ``earlier``, which is a copy of an earlier record.
 
-        Its text has whole lines, and none that may be about another client.
+        The text has only whole lines, and none that may be about another client.
         """
         lines = self.garbage_lines - earlier.garbage_lines
         at = max(0, len(self.stderr) + earlier.stderr_bytes - self.stderr_bytes)
@@ -102,17 +106,20 @@ class ProcessRecord:
 async def server_process(
     launch: Launch, limits: ConnectionLimits, record: ProcessRecord
 ) -> AsyncIterator[TransportStreams]:
-    """The message streams of a server that runs while the context is open; fills ``record``.
+    """The message streams of a server that runs while the context is open. Observations of the
+    server are noted in ``record``.
 
-    On leaving in any way, the server and its group are stopped: its input is closed, then a signal
-    to stop, then one that cannot be ignored, each ``limits.grace_seconds`` apart. Raises
-    ``ServerConnectionError`` if it cannot be started.
+    When the context is left in any way, the server and its process group are stopped. First the
+    server's input is closed, then the group gets a signal to stop, then a signal that cannot be
+    ignored; ``limits.grace_seconds`` pass between these steps. Raises ``ServerConnectionError`` if
+    the server cannot be started.
     """
     from mcp.shared.message import SessionMessage
 
     process = record.process = await _started(launch)
     record.group = process.pid
-    # no await from here to the task group: a cancellation in between would leave the process alone
+    # no await from here to the task group: a cancellation in between would leave the process
+    # running
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     done_writing = anyio.Event()
@@ -139,7 +146,9 @@ async def server_process(
 
 
 async def _started(launch: Launch) -> Process:
-    """The server in its own process group. Raises ``ServerConnectionError``."""
+    """Starts the server in its own process group. Raises ``ServerConnectionError`` if it cannot be
+    started.
+    """
     from mcp.client.stdio import get_default_environment
 
     if sys.platform == "win32":
@@ -188,9 +197,9 @@ async def _read_messages(
     limits: ConnectionLimits,
     record: ProcessRecord,
 ) -> None:
-    """Pass each output line on as a message until the session is gone.
+    """Pass on each line of the output as a message until the session is gone.
 
-    Then the rest is read and dropped, so that a server that is still writing can end.
+    After that, the rest is read and dropped, so that a server that is still writing can end.
     """
     buffer = bytearray()
     closed_errors = (anyio.ClosedResourceError, anyio.BrokenResourceError)
@@ -216,7 +225,7 @@ async def _read_messages(
 
 
 def _message(line: bytes, record: ProcessRecord) -> SessionMessage | None:
-    """The message of a line, or ``None`` for an invalid one, which is counted."""
+    """The message in a line. ``None`` for an empty or invalid line; an invalid line is counted."""
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
 
@@ -236,9 +245,9 @@ async def _write_messages(
     arrived: MemoryObjectSendStream[SessionMessage | Exception],
     done_writing: anyio.Event,
 ) -> None:
-    """Write what the session sends, one line each.
+    """Write the messages of the session, one on each line.
 
-    If nobody reads it, the session's incoming stream ends.
+    If the server no longer reads them, the session's incoming stream ends.
     """
     stdin = process.stdin
     try:
@@ -268,14 +277,16 @@ async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
 
 
 async def _watch_group(process: Process, record: ProcessRecord) -> None:
-    """Forget the group if it ends with the server, because its number may be reused."""
+    """Forget the process group if it ends with the server, because its number may be reused."""
     await process.wait()
     with suppress(PermissionError):
         _signal(record, 0)
 
 
 async def _end(process: Process, record: ProcessRecord, grace: float) -> None:
-    """Stop the server and its process group; ``record`` keeps a group that could not be stopped."""
+    """Stop the server and its process group. If the group cannot be stopped,
+    ``record`` keeps it.
+    """
     if process.stdin is not None:
         with suppress(*CLOSED):
             await process.stdin.aclose()
@@ -294,7 +305,7 @@ async def _end(process: Process, record: ProcessRecord, grace: float) -> None:
 
 
 def _signal(record: ProcessRecord, number: int) -> None:
-    """Send a signal to the group; 0 checks whether anything of it is left."""
+    """Send a signal to the process group; 0 only checks whether anything of the group is left."""
     try:
         if record.group:
             os.killpg(record.group, number)

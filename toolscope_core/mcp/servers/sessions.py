@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 IN_A_CALL = "in a call"
 Stamp = Callable[[dict[str, Any], Any], None]
 _CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client supports", default=None)
-"""The calling client's capabilities, which each request declares since MCP 2026-07-28."""
+"""The capabilities of the calling client, which each request declares since MCP 2026-07-28."""
 Seen = ProcessRecord | HttpRecord
-"""The observations of a server, by transport."""
+"""The observations of a server, which depend on the transport."""
 _WAYS: Mapping[Transport, tuple[SessionKind, ...]] = {
     "stdio": ("stdio",),
     "http": ("http",),
@@ -59,17 +59,17 @@ _WAYS: Mapping[Transport, tuple[SessionKind, ...]] = {
 
 
 APPS = "io.modelcontextprotocol/ui"
-"""The extension by which a server shows pages with the results of its tools (MCP Apps)."""
+"""The extension with which a server shows pages with the results of its tools (MCP Apps)."""
 ANY_APP: JsonObject = {"mimeTypes": ["text/html;profile=mcp-app"]}
 
 
 @dataclass(frozen=True, slots=True)
 class ServerRequests:
-    """Handlers for a server's requests to its client; ``None`` refuses them.
+    """Handlers for a server's requests to its client. Requests without a handler are refused.
 
-    ``client`` is any value that identifies the client. ``apps`` is its declaration of apps,
-    ``None`` if it shows none. Listings declare support for apps, since some servers have no pages
-    for others.
+    ``client`` is any value that identifies the client. ``apps`` is the client's declaration of
+    apps; it is ``None`` if the client shows no apps. Listings declare support for apps, because
+    some servers have no pages for clients without it.
     """
 
     sampling: sdk.SamplingFnT | None = None
@@ -86,7 +86,7 @@ NO_ANSWERS = ServerRequests()
 
 @dataclass(frozen=True, slots=True)
 class OpenServer:
-    """A connected server; ``client`` is the SDK's."""
+    """A connected server; ``client`` is the SDK's client for it."""
 
     launch: Launch
     client: Client
@@ -97,10 +97,10 @@ class OpenServer:
         return self.launch.name
 
     async def tools_page(self, cursor: str | None) -> JsonObject:
-        """A page of its tools as sent.
+        """A page of the server's tools, as sent.
 
-        The SDK would drop unknown fields, and refuse a page for one bad record; the catalog reader
-        decides on both. Raises what the SDK raises.
+        The SDK would drop unknown fields, and would refuse a whole page for one bad record; here
+        the catalog reader decides on both. Raises the exceptions of the SDK.
         """
         from mcp.shared.inbound import x_mcp_header_map
 
@@ -114,19 +114,19 @@ class OpenServer:
         page = await session._dispatcher.send_raw_request("tools/list", data["params"], options)
         for tool in objects_of_list(page.get("tools")):
             if isinstance(tool.get("name"), str) and isinstance(tool.get("inputSchema"), dict):
-                with suppress(Exception):  # such a tool is held back
+                with suppress(Exception):  # a tool that fails here is held back
                     headers = x_mcp_header_map(tool["inputSchema"])
                     session._x_mcp_header_maps[tool["name"]] = headers
         return page
 
     @property
     def stderr(self) -> str:
-        """The last lines of its standard error without secrets; empty over HTTP."""
+        """The last lines of the server's standard error, without secrets; empty over HTTP."""
         return stderr_excerpt(self.launch, self.record)
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process is gone, or no longer writes."""
+        """Whether the server's process is gone or no longer writes."""
         record = self.record
         return isinstance(record, ProcessRecord) and (
             record.closed or record.too_long or record.status is not None
@@ -134,24 +134,26 @@ class OpenServer:
 
     @property
     def leftovers(self) -> tuple[str, ...]:
-        """A sentence on processes that could not be stopped with it, if any; known once it has
-        ended.
+        """A sentence about processes of the server that could not be stopped, if any. They are
+        known once the server has ended.
         """
         group = self.record.group if isinstance(self.record, ProcessRecord) else 0
         what = "that could not be stopped; stop it by hand"
         return (f"{self.name} left the process group {group} {what}",) if group else ()
 
     def used_by(self, client: Hashable) -> None:
-        """Record the client that uses it now; text for one client is not shown to another."""
+        """Record the client that uses the server now, since text for one client is not shown to
+        another.
+        """
         if isinstance(self.record, ProcessRecord):
             self.record.used_by(client)
 
     @contextmanager
     def request(self, can: ClientCapabilities | None = None) -> Iterator[Seen]:
-        """While this is open, requests belong to one call, for a client with the capabilities
-        ``can``.
+        """While this context is open, requests belong to one call, by a client with the
+        capabilities ``can``.
 
-        ``failure`` takes the value given here, to describe that call only.
+        The value that this gives is passed to ``failure``, which then describes only that call.
         """
         reply = HttpRecord(IN_A_CALL)
         tokens = REPLY.set(reply), _CAN.set(can)
@@ -162,16 +164,19 @@ class OpenServer:
             _CAN.reset(tokens[1])
 
     def has_forgotten(self, error: Exception, request: Seen) -> bool:
-        """Whether it no longer knows the session; servers at an address answer 404."""
+        """Whether the server no longer knows the session; a server at an address
+        then answers 404.
+        """
         return isinstance(request, HttpRecord) and is_forgotten(error, request.status)
 
     async def failure(
         self, error: BaseException, doing: str, request: Seen
     ) -> ToolScopeError | None:
-        """The error to show for an exception of a ``request``, ``None`` if it is not the server's.
+        """The error to show for an exception of a ``request``; ``None`` if the exception is not
+        about the server.
 
-        ``doing`` completes the sentence: *while it ran delete_file*. The status of an ended process
-        is waited for.
+        ``doing`` completes the sentence: *while it ran delete_file*. If the process has ended, its
+        exit status is waited for.
         """
         with anyio.move_on_after(SETTLE_SECONDS):
             while isinstance(self.record, ProcessRecord) and self.record.status is None:
@@ -186,11 +191,12 @@ class OpenServer:
 async def connected(
     launch: Launch, limits: ConnectionLimits, requests: ServerRequests = NO_ANSWERS
 ) -> AsyncIterator[OpenServer]:
-    """An open connection; everything it started is stopped on leaving in any way.
+    """An open connection. When the context is left in any way, everything that it started is
+    stopped.
 
     Raises ``ServerConnectionError`` if the server cannot be started or reached, is not ready within
-    ``limits.start_seconds``, or ends; also in place of the SDK's exceptions that leave the body. An
-    old server that only speaks SSE is tried again with it, unless the definition fixes the
+    ``limits.start_seconds``, or ends. It also replaces the SDK's exceptions that leave the body. An
+    old server that supports only SSE is tried again with SSE, unless the definition fixes the
     transport.
     """
     load_sdk()
@@ -257,7 +263,7 @@ async def _open(
 
 
 def _stamp_call(stamp: Stamp, data: dict[str, Any], options: Any) -> None:
-    """Add the calling client's capabilities to a request that declares capabilities."""
+    """Add the capabilities of the calling client to a request that declares capabilities."""
     from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
     stamp(data, options)
@@ -268,10 +274,11 @@ def _stamp_call(stamp: Stamp, data: dict[str, Any], options: Any) -> None:
 
 
 def load_sdk() -> None:
-    """Import the SDK, which takes a second that no server should be charged for.
+    """Import the SDK. The import takes a second, which should not count as time that a server
+    takes.
 
-    Its logs are kept out of ours, because they contain whole messages and addresses, including
-    keys.
+    The SDK's logs are kept out of ours, because they contain whole messages and addresses,
+    including keys.
     """
     import mcp.client.sse
     import mcp.client.stdio
