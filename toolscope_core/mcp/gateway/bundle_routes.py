@@ -1,4 +1,4 @@
-"""The routing table of a bundle, its withheld tools, and the servers' texts in it."""
+"""Reads a bundle: its routing table, its withheld tools, and the servers' texts in it."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -247,8 +247,8 @@ NOTE_BYTES = 80
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
-    """The instructions of a gateway. ``notes`` says for each server whose text is cut or left out
-    why that is so.
+    """The instructions of a gateway. If a server's text is cut or left out, ``notes`` gives the
+    reason, keyed by server.
     """
 
     text: str = ""

@@ -245,7 +245,7 @@ class Callers:
         self._calls: dict[str, list[_Call]] = {}
         self._outboxes = Outboxes(group, self._forget)
         self.when_gone: list[Callable[[str], None]] = []
-        """Called for a client that gets no more messages."""
+        """These are called for a client that gets no more messages."""
 
     def sender(self, server: str) -> Sender:
         """The server as the sender of its messages."""
@@ -451,7 +451,7 @@ def apps_of(context: Context) -> JsonObject | None:
 
 
 def client_name(context: Context) -> str:
-    """The client's own name, in one short line; empty if it gives none."""
+    """The client's own name, on one short line; empty if the client gives none."""
     client = context.session.client_params
     name = client.client_info.name if client is not None else ""
     return "".join(char for char in name if char.isprintable())[:_LONGEST_NAME]

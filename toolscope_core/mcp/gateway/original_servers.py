@@ -144,8 +144,8 @@ class Hooks:
 class _Connection:
     """The state of the connection to one server.
 
-    ``is_stale`` is set when the server announces changed tools, until the server is inspected.
-    ``error`` says why the server could not be opened for ``client``.
+    ``is_stale`` is set when the server is opened or announces changed tools, and cleared when the
+    server is inspected. ``error`` says why the server could not be opened for ``client``.
     """
 
     lock: anyio.Lock
@@ -214,7 +214,7 @@ class OriginalServers:
                 return connection.server
             wait = connection.again_at - time.monotonic()
             if wait > 0 and connection.error is not None:
-                is_own = connection.client == requests.client  # errors may quote their client
+                is_own = connection.client == requests.client  # errors may quote the client
                 raise ServerConnectionError(
                     f"{connection.error if is_own else f'{name} could not be opened'}; the next "
                     f"attempt is in {max(wait, 0.1):.1f} s",
@@ -365,7 +365,7 @@ class OriginalServers:
         """Inspect a server that announced changed tools while nobody called it, so that clients are
         notified.
 
-        If announcements repeat, ``RELIST_SECONDS`` pass between two inspections.
+        Repeated announcements are handled with pauses of ``RELIST_SECONDS``.
         """
         try:
             while connection.is_stale:

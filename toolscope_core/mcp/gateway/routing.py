@@ -1,4 +1,4 @@
-"""The routing of a merged toolset's calls: each tool's originals and their α."""
+"""The routes for calls of a merged toolset: the originals of each tool, and their α."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set

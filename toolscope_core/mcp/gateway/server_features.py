@@ -64,7 +64,7 @@ class ServerFeatures:
 
     @property
     def callers(self) -> Callers:
-        """The clients of these calls."""
+        """The clients that call the gateway."""
         return self.announcements.callers
 
     def add_to(self, server: Server[Any]) -> None:
@@ -393,7 +393,7 @@ class ServerFeatures:
 
 
 async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
-    """Send a request that no particular client asked for."""
+    """Send a server a request that no particular client made."""
     request = ANY_REQUEST(method=method, params=dict(params))
     await server.client.session.send_request(request, AS_IT_CAME)
 

@@ -197,7 +197,9 @@ class ToolCalls:
 
     @property
     def records(self) -> list[JsonObject]:
-        """The listed tools, which are those that can be called, each with its origin."""
+        """The records of the listed tools, which are those that can be called. Each record has the
+        tool's origin.
+        """
         return self._listings(self.table.listed_routes)
 
     @property
@@ -395,10 +397,10 @@ _MOST_SERVERS = 3
 
 
 def _title(route: Route) -> JsonObject:
-    """The title of a tool, with the servers that its calls reach; clients show it when they ask for
-    approval.
+    """The title of a tool, with the servers that its calls reach. Clients show the title when they
+    ask for approval.
 
-    Empty if the text that is shown anyway already names them.
+    Empty if the title or name that clients show already names these servers.
     """
     hints = route.record.get("annotations")
     titles = route.record.get("title"), hints.get("title") if isinstance(hints, dict) else None
@@ -424,8 +426,8 @@ def tool_error(text: str) -> McpResult:
 
 
 def _in_own_names(result: McpResult, alpha: ArgumentMap | None) -> McpResult:
-    """The result. If it is an error that mentions the original's names of arguments, the merged
-    tool's names are added.
+    """The original's result. If it is an error that mentions arguments by the original's names, a
+    note with the merged tool's names is added.
     """
     if not result.get("isError"):
         return result

@@ -173,8 +173,8 @@ class Machine:
 
 
 def configuration_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
-    """The existing files of clients, each with its origin. The user's own files come before those
-    of projects.
+    """The existing files of clients, each with its origin. For each client, the user's own files
+    come before those of projects.
     """
     for client in CLIENT_PATHS:
         for template in client.user:

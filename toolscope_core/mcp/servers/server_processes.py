@@ -39,8 +39,8 @@ status can be named.
 """
 _CHUNK = 65_536
 _KEPT = 65_536
-"""The number of bytes that are kept from the end of standard error. The number is high, so a secret
-that is cut in two where they begin is far from the part that is shown.
+"""The number of bytes that are kept from the end of standard error. The number is high because a
+secret may be cut in two at their beginning, which must be far from the part that is shown.
 """
 CLOSED = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 MOST_GARBAGE = 10_000

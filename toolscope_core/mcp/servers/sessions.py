@@ -153,7 +153,7 @@ class OpenServer:
         """While this context is open, requests belong to one call, by a client with the
         capabilities ``can``.
 
-        The value that this gives is passed to ``failure``, which then describes only that call.
+        Callers pass the yielded value to ``failure``, which then describes only that call.
         """
         reply = HttpRecord(IN_A_CALL)
         tokens = REPLY.set(reply), _CAN.set(can)
