@@ -1,4 +1,4 @@
-"""Removes text that all tools of a server share: a first or last word of names, a line.
+"""Removes text that most tools of a server share: the first or last word of names, or a sentence.
 
 *API-patch-block-children* becomes *patch block children*. Twenty tools that all end with "This API
 is rate limited" are not more similar because of it.
@@ -21,15 +21,16 @@ _MOST = 0.6
 """Words used by this share of a server's tools distinguish none of them."""
 _FEWEST = 3
 _SHORTEST = 15
-"""The least letters of a first sentence."""
+"""The shortest length of a first sentence, in characters."""
 _END = re.compile(r"(?<=[.!?])\s(?![a-z])")
 
 
 def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The tools in order, with their declared words, without the boilerplate of their server.
+    """The tools in the given order, with their declared words but without their server's
+    boilerplate.
 
-    Only servers with three or more tools have boilerplate. The result depends on a tool and its own
-    server alone.
+    Only servers with three or more tools have boilerplate. The result depends only on a tool and
+    its own server.
     """
     return _plain_tools(tuple(tools))
 
@@ -49,9 +50,9 @@ def _plain_tools(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
 def compared_texts(tools: Sequence[Tool]) -> list[str]:
     """The text of each tool that is embedded to compare it with the others.
 
-    It is its name and the first sentence that not all tools of its server share. Later sentences
-    say how to call it, not what it does: of the pairs of servers with one job, 482 instead of 471
-    of 557 are near enough, with a seventh fewer pairs.
+    The text is the tool's name and its first sentence that is not boilerplate of its server. Later
+    sentences say how to call the tool, not what it does: of the pairs of servers with one job, 482
+    instead of 471 of 557 are near enough, with a seventh fewer pairs.
     """
     return [tool_text(_first_sentence(tool)) for tool in without_boilerplate(tools)]
 

@@ -22,7 +22,7 @@ from toolscope_core.wording.wordnet import is_word
 from toolscope_core.wording.words import stem
 
 PRODUCTS = Path(__file__).with_name("data") / "products.json"
-"""The list, with what each part of it means."""
+"""The list of products, with an explanation of each part."""
 
 _Kind = Literal["accounts", "programs", "engines"]
 _KINDS: tuple[_Kind, ...] = ("accounts", "programs", "engines")
@@ -30,16 +30,18 @@ _TEXT = 400
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*|[.!?\n:]")
 _SERVER_WORD = re.compile(r"[A-Za-z0-9]+")
 _SPOKEN_OF = 0.3
-"""A server is made for what this share of its tools mention, at least two of them."""
+"""A server is made for a product that this share of its tools mention, and at least two of them."""
 _LEAD = 0.75
-"""Or for the one account that so many of those tools mean that speak of any,"""
+"""A server is also made for an account that this share of the tools with any account mention,"""
 _LEAST_SPOKEN_OF = 0.2
-"""if this share of all do."""
+"""if at least this share of all its tools mention the account."""
 _MOST = 0.6
 _FEWEST = 3
-"""Names of a server's tools begin with its own name if those of this share do, at least three."""
+"""A first word in tool names may name the server's product if at least this many tools, and the
+share ``_MOST`` of them, begin with it.
+"""
 _RARE = 0.55
-"""An unlisted word of a server's name is a product if it has this weight."""
+"""An unlisted word in a server's name is a product if its weight is at least this."""
 _COMMON = frozenset(
     """mcp server servers client js ts py python node api apps app tool tools the io com org
     ai""".split()
@@ -52,7 +54,7 @@ class Products:
     """The products for which a tool is made.
 
     ``accounts`` store things for their users, ``programs`` work on anybody's data, and ``engines``
-    answer from an index or model of their own. ``unlisted`` are words of the server's name that its
+    answer from an index or model of their own. ``unlisted`` are words in the server's name that its
     tools use as a name.
     """
 
@@ -63,7 +65,9 @@ class Products:
 
 
 def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
-    """The products of each tool, by row; they depend on the tool and its own server alone."""
+    """The products of each tool, in the order of the tools. They depend only on the tool and its
+    own server.
+    """
     products = [_own_products(tool) for tool in tools]
     rows_by_server: dict[str, list[int]] = {}
     for row, tool in enumerate(tools):
@@ -86,7 +90,9 @@ def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
 
 
 def _or_else(named: Products, other: Products) -> Products:
-    """The first products, with kinds that they lack taken from the others; unlisted words stay."""
+    """The first products, where each kind that is empty is taken from the others; unlisted words
+    stay.
+    """
     return Products(
         named.accounts or other.accounts,
         named.programs or other.programs,
@@ -103,7 +109,7 @@ def _named_first(tools: Sequence[Tool]) -> Products:
 
 
 def _mostly_spoken_of(products: Sequence[Products]) -> frozenset[str]:
-    """The account, or the suite of several, meant by nearly all tools that mention one.
+    """The account, or the suite of accounts, that nearly all tools with an account mention.
 
     Of 322 servers of *toucan*, *etom* and other catalogs with an account in their names, this and
     the tools' names find 204 without the server's name, and a wrong one for 3.
@@ -119,8 +125,9 @@ def _mostly_spoken_of(products: Sequence[Products]) -> frozenset[str]:
 
 
 def _spoken_of_suites(server: str, spoken_of: Iterable[str]) -> Products:
-    """The products in a server's name, without a suite that no tool mentions (*workspace*, where
-    files are).
+    """The products in a server's name, without a suite that no tool mentions.
+
+    For example, *workspace* may mean the place where files are.
     """
     named = server_products(server)
     if named.accounts in _suites() and named.accounts.isdisjoint(spoken_of):
@@ -129,10 +136,10 @@ def _spoken_of_suites(server: str, spoken_of: Iterable[str]) -> Products:
 
 
 def _of_its_suite(tool: Tool, own: frozenset[str]) -> set[str]:
-    """The accounts of a suite that a tool's name gives by their last word.
+    """The accounts in a suite whose last word is in a tool's name.
 
-    For example Google's *calendar*, on a server for Google Drive. ``own`` are the tool's accounts;
-    other suites are not considered.
+    For example, *calendar* means Google's calendar on a server for Google Drive. Only suites that
+    contain all of the accounts ``own`` and more are considered.
     """
     words = set(map(stem, tool_name_words(tool)))
     suites = (suite for suite in _suites() if own and own < suite)
@@ -165,7 +172,11 @@ def product_words(server: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16_384)
 def share_a_word(one: str, other: str) -> bool:
-    """Whether two servers' names share such a word, or begin two of them alike."""
+    """Whether two servers' names share a word that may name a product, or whether such a word in
+    one begins with such a word in the other.
+
+    Only words of more than three letters are compared by their beginning.
+    """
     ours, theirs = product_words(one), product_words(other)
     return bool(ours & theirs) or any(
         len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
@@ -175,8 +186,8 @@ def share_a_word(one: str, other: str) -> bool:
 
 
 def of_other_fields(one: Products, other: Products) -> bool:
-    """Whether the two are made for different kinds of things: mail and cards, or an account and a
-    program.
+    """Whether the two products are for different kinds of things, such as mail and cards, or an
+    account and a program.
     """
     ours, theirs = map(_fields_of, (one, other))
     return bool(ours and theirs) and ours.isdisjoint(theirs)
@@ -189,9 +200,9 @@ def _fields_of(products: Products) -> frozenset[str]:
 
 
 def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Products:
-    """A tool's own products combined with those of its server's name.
+    """A tool's own products combined with those in its server's name.
 
-    If it mentions none, those of the server's name and of its other tools count.
+    If the tool mentions no account, the products that the server's other tools mention count too.
     """
     common = own.accounts & server.accounts
     accounts = own.accounts or profile - server.unlisted
@@ -207,8 +218,8 @@ def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Pr
 def _own_products(tool: Tool) -> Products:
     """The products in a tool's name and description.
 
-    A spelling that is also an English word counts only with a capital inside a sentence, and not at
-    the end of a longer name (*Times Square*); a single letter (*X*) never counts.
+    A spelling that is also an English word counts only if it has a capital inside a sentence and
+    does not end a longer name (*Times Square*). A single letter (*X*) never counts.
     """
     name = [(word, _is_a_name(word)) for word in tool_name_words(tool)]
     text, before, end, goes_on = [], ".", 0, False
@@ -231,8 +242,9 @@ def _is_a_name(word: str) -> bool:
 
 
 def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[_Kind, Iterable[str]]]:
-    """The products named by words, longest spelling first, and whether each word is enough by
-    itself.
+    """The products that the words name; the longest spelling is tried first.
+
+    The flag of each word says whether the word is enough by itself.
     """
     spellings = _spellings()
     at = 0
@@ -257,7 +269,7 @@ def _products(mentions: Iterable[tuple[_Kind, Iterable[str]]]) -> Products:
 
 @lru_cache(maxsize=1)
 def _fields() -> Mapping[str, frozenset[str]]:
-    """Account → its purposes, in a word or several."""
+    """The purposes of each account, each in a word or several."""
     fields: dict[str, set[str]] = {}
     content = json.loads(PRODUCTS.read_text("utf-8"))
     for field, lines in content["accounts"]["lines"].items():
@@ -275,7 +287,7 @@ def _suites() -> frozenset[frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def _by_spelling() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
-    """Spelling, as words → kind and the products it names."""
+    """The kind and the products that each spelling names; a spelling is a sequence of words."""
     content = json.loads(PRODUCTS.read_text("utf-8"))
     table: dict[tuple[str, ...], tuple[_Kind, Sequence[str]]] = {}
     content["accounts"]["lines"] = list(chain(*content["accounts"]["lines"].values()))
@@ -292,7 +304,7 @@ def _by_spelling() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
 
 @lru_cache(maxsize=1)
 def _spellings() -> Mapping[str, Sequence[tuple[str, ...]]]:
-    """First word → the spellings that begin with it, longest first."""
+    """The spellings that begin with each word, longest first."""
     spellings: dict[str, list[tuple[str, ...]]] = {}
     for spelling in sorted(_by_spelling(), key=len, reverse=True):
         spellings.setdefault(spelling[0], []).append(spelling)

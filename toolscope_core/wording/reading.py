@@ -1,4 +1,4 @@
-"""Reads a tool once: its words, what it does, to what, and with which arguments."""
+"""Reads a tool once: its words, its action, the things it works on, and its arguments."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,17 +39,18 @@ class ToolReading:
 
     ``name`` and ``text`` are all words of the name and of the description, in order; ``name_words``
     and ``text_words`` are those without filler and repeats, ``words`` both. ``keys`` are the forms
-    by which each of ``words`` may be recognised, ``lead`` those of the name and the first sentence,
-    ``word_keys`` those of all words, ``all_keys`` including the arguments. ``compounds`` are two
-    consecutive words written as one, with the two; ``initials`` the first letters of all words in a
-    row; ``plain`` all words anywhere.
+    by which each of ``words`` may be recognised, ``lead`` are the keys of the name and the first
+    sentence, ``word_keys`` those of all ``words``, and ``all_keys`` also include the keys of the
+    arguments. ``compounds`` maps two consecutive words written as one to the two words.
+    ``initials`` are the first letters of all words in a row. ``plain`` are all words of the name,
+    description and arguments.
 
-    ``verb`` is the word for what it does, ``classes`` its possible meanings. Nouns are in the
-    singular, without empty words: ``nouns`` are those of the name without its verb, ``phrase`` the
-    first noun phrase after the description's verb, ``objects`` the last nouns of name and phrase,
-    ``content`` the nouns of the name and the beginning of the description. ``arguments`` are the
-    words of the parameter names, ``None`` if parameters are not declared; ``argument_keys`` are the
-    keys of those words and of the parameters' listed values.
+    ``verb`` is the word for the tool's action, and ``classes`` are its possible meanings. Nouns are
+    in the singular, without empty words: ``nouns`` are those of the name without its verb,
+    ``phrase`` the first noun phrase after the description's verb, ``objects`` the last nouns of
+    name and phrase, ``content`` the nouns of the name and the beginning of the description.
+    ``arguments`` are the words of the parameter names, ``None`` if parameters are not declared;
+    ``argument_keys`` are the keys of those words and of the parameters' listed values.
     """
 
     tool: Tool
@@ -77,12 +78,14 @@ class ToolReading:
 
 @lru_cache(maxsize=65_536)
 def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
-    """A tool as words, those of ``plain`` if boilerplate was removed from it."""
+    """A tool as words. The name and description are those of ``plain`` if
+    boilerplate was removed.
+    """
     shown = plain or tool
     description = _TAG.sub(" ", without_hidden(source_text(shown)[:_LONGEST])).lower()
     name, text = whole_name(shown), words_of(description)
     if text[:1] in (["return"], ["returns"]):
-        text[0] = "get"  # elsewhere it may be what an investment does
+        text[0] = "get"  # *returns* may mean an investment's elsewhere
     name_words = named_words(shown)
     text_words = _distinct(word for word in text if not is_filler(word))
     words = _distinct((*name_words, *text_words))
@@ -134,18 +137,21 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
 
 @lru_cache(maxsize=65_536)
 def whole_name(tool: Tool) -> tuple[str, ...]:
-    """All words of the name, in order: the ``name`` of its ``ToolReading``."""
+    """All words of a tool's name, in order, as in ``ToolReading.name``."""
     return tuple(words_of(without_hidden(source_name(tool))))
 
 
 def named_words(tool: Tool) -> tuple[str, ...]:
-    """The words of the name without filler, and without *by id*, which an argument expresses."""
+    """The words of the tool's name without filler, and without *by id*, which an argument
+    expresses.
+    """
     return _distinct(_telling(whole_name(tool)))
 
 
 def _argument_words(tool: Tool) -> Iterator[str]:
-    """The words of parameter names that identify a thing, and of listed values: ``team_key`` gives
-    *team*.
+    """The words in parameter names that identify a thing, and the words in listed values.
+
+    For example, ``team_key`` gives *team*.
     """
     for parameter in tool.parameters:
         yield from (word for word in plain_words(parameter.name) if word not in KEY_WORDS)
@@ -160,10 +166,11 @@ def _telling(name: Sequence[str]) -> Iterator[str]:
 
 
 def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
-    """The position of the verb, looked for after the last dot or slash first.
+    """The position of the verb; the part after the last dot or slash is searched first.
 
-    A word that is only a verb; otherwise a verb or noun that leads or is followed by a word;
-    otherwise one that ends the name (``room_booking``).
+    The first choice is a word that is only a verb. The next is an action word that comes first or
+    is known to lead, with a word after it. The last is the action word nearest to the end of the
+    name (``room_booking``).
     """
     last_part = len(words) - len(words_of(re.split(r"[./]", name)[-1]))
     for start in (last_part, 0):
@@ -187,7 +194,7 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
-    """The head noun; empty if the phrase is a whole clause."""
+    """The last noun of a noun phrase; empty if the phrase is so long that it is a whole clause."""
     return phrase[-1:] if len(phrase) <= _PHRASE else ()
 
 

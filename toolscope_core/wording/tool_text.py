@@ -1,7 +1,7 @@
 """A tool's declared words, the words of its names, and the embedded text.
 
 FastMCP renames an OpenAPI operation for agents: ``actions/add-labels`` becomes
-``actionsadd_labels``, which says less. People and judges read the document's words.
+``actionsadd_labels``, which says less. People and judges read the words in the document instead.
 """
 
 import re
@@ -22,7 +22,8 @@ _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z
 def source_name(tool: Tool) -> str:
     """The text from which the tool's name was made: ``operationId``, summary, or method and path.
 
-    For any other tool, and for a renamed one, it is the name itself.
+    For a tool that is not an OpenAPI operation, and for a renamed tool, the text is the name
+    itself.
     """
     operation = operation_of(tool)
     if operation is None:
@@ -33,7 +34,9 @@ def source_name(tool: Tool) -> str:
 
 
 def source_text(tool: Tool) -> str:
-    """The tool's description after its operation's summary, unless it repeats that."""
+    """The tool's description, preceded by the summary of its operation unless the description
+    repeats it.
+    """
     operation = operation_of(tool) or {}
     summary = operation_text(operation, "summary").strip()
     if not summary or summary.rstrip(".").casefold() in tool.description.casefold():
@@ -44,7 +47,8 @@ def source_text(tool: Tool) -> str:
 def declared_as(tool: Tool) -> str:
     """The source's name and summary: ``actions/add-labels · Add labels to a runner``.
 
-    Each is included only if it adds to the tool's own name and description; empty if neither does.
+    The name and the summary are each included only if they add something to the tool's own name and
+    description. Empty if neither does.
     """
     name, summary = source_name(tool), operation_text(operation_of(tool) or {}, "summary").strip()
     is_more = source_text(tool) != tool.description and summary != name
@@ -53,12 +57,16 @@ def declared_as(tool: Tool) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def split_name(name: str) -> tuple[str, ...]:
-    """The words of a tool or parameter name, lower case: ``getUser.byIDs`` → get user by ids."""
+    """The words in the name of a tool or parameter, in lower case: ``getUser.byIDs`` → get user by
+    ids.
+    """
     return tuple(split_text(name))
 
 
 def split_text(text: str) -> list[str]:
-    """Like ``split_name`` for a text of any length; results are not cached."""
+    """The words of a text of any length, split like names. Unlike in ``split_name``, results are
+    not cached.
+    """
     return [word.lower() for word in _WORD_BORDER.split(text) if word]
 
 
@@ -68,7 +76,7 @@ def tool_name_words(tool: Tool) -> tuple[str, ...]:
 
 
 def snake_name(tool: Tool) -> str:
-    """The words of a name joined by underscores; the name itself if it has no words."""
+    """The words of a tool's name joined by underscores; the name itself if it has no words."""
     return "_".join(tool_name_words(tool)) or tool.name
 
 

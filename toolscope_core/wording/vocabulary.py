@@ -1,6 +1,6 @@
 """The meaning of words in tool names and descriptions for the judge.
 
-It covers actions, opposites, whether a word means a thing that somebody owns, and how informative a
+The module covers actions, opposites, words for things that somebody owns, and how informative a
 word is. General English comes from ``wordnet``; ``data/tool_words.json`` adds the language of
 tools.
 """
@@ -29,13 +29,14 @@ from toolscope_core.wording.words import (
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 WORD_COUNTS = Path(__file__).with_name("data") / "word_counts.json"
-"""The number of tools, and for each stem how many of them use it; rare stems are left out. Counted
-once over public catalogs (``benchmarks/count_words.py``), so that what two tools are to each other
-does not depend on what else is loaded.
+"""The number of tools, and the number of tools that use each stem; rare stems are left out.
+
+The tools were counted once in public catalogs (``benchmarks/count_words.py``), so that the
+comparison of two tools does not depend on what else is loaded.
 """
 
 _CLASSES: Mapping[str, Sequence[str]] = WORD_LISTS["classes"]["words"]
-"""Verbs grouped by what they do; WordNet has no such groups: *get* and *read*
+"""Verbs grouped by their action. WordNet has no such groups: *get* and *read*
 share no sense there.
 """
 
@@ -61,8 +62,8 @@ def only_gets(word: str) -> bool:
 def is_foreign(text: str) -> bool:
     """Whether a text is clearly not English, the language of the labelled pairs.
 
-    Most of its letters are of another script, or it has two or more small words of another
-    language, more than twice as many as English ones.
+    A text is foreign if most of its letters are not ASCII. It is also foreign if it has two or more
+    small words from other languages, and more than twice as many as small English words.
     """
     letters = [char for char in text if char.isalpha()]
     if sum(not char.isascii() for char in letters) * 2 > len(letters):
@@ -73,8 +74,10 @@ def is_foreign(text: str) -> bool:
 
 
 def are_of_other_languages(one: str, other: str) -> bool:
-    """Whether two texts are plainly in different languages: one in English and the other not, or
-    most letters of each of another script.
+    """Whether two texts are plainly in different languages.
+
+    Their letters are mostly from different scripts, or exactly one of the texts is foreign (see
+    ``is_foreign``).
     """
     scripts = _script(one), _script(other)
     return all(scripts) and (scripts[0] != scripts[1] or is_foreign(one) != is_foreign(other))
@@ -82,13 +85,15 @@ def are_of_other_languages(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _script(text: str) -> str:
-    """The script of most letters, as Unicode names it; empty if there are no letters."""
+    """The most frequent script among the letters, as named by Unicode; empty if there are no
+    letters.
+    """
     names = Counter(name(char, "").partition(" ")[0] for char in text if char.isalpha())
     return max(names, key=lambda script: (names[script], script), default="")
 
 
 def keeps_things(words: Iterable[str]) -> bool:
-    """Whether one of the words is for something that somebody owns.
+    """Whether one of the words names something that somebody owns.
 
     The *task* of one owner is not the task of another; the *weather* is the same wherever it is
     asked.
@@ -97,12 +102,12 @@ def keeps_things(words: Iterable[str]) -> bool:
 
 
 def is_of_the_machine(words: Iterable[str]) -> bool:
-    """Whether one of the words is for something that a machine has once."""
+    """Whether one of the words names something that a machine has only once."""
     return not _OF_THE_MACHINE.isdisjoint(map(singular, words))
 
 
 def is_of_facts(words: Iterable[str]) -> bool:
-    """Whether one of the words is for public facts or calculations, which nobody owns."""
+    """Whether one of the words names public facts or calculations, which nobody owns."""
     return not _FACTS.isdisjoint(map(singular, words))
 
 
@@ -113,7 +118,9 @@ def is_border(word: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def action_classes(word: str) -> frozenset[str]:
-    """The actions of a verb (``reads``, ``creates``, …): several if it is ambiguous, or none."""
+    """The actions that a verb may mean (``reads``, ``creates``, …). Several if the verb is
+    ambiguous; empty if the word is not a verb.
+    """
     for form in _verb_forms(word):
         classes = frozenset(name for name, verbs in _VERBS.items() if form in verbs)
         if classes:
@@ -133,7 +140,9 @@ def leads(word: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | None:
-    """The first two opposite words (sorted), one on each side only; ``None`` if there are none."""
+    """The first two opposite words in sorted order, each on one side only; ``None`` without such a
+    pair.
+    """
     for here in sorted(left - right):
         for there in sorted(right - left):
             if _are_contrary(here, there):
@@ -149,12 +158,14 @@ def word_weight(word: str) -> float:
 
 
 def total_weight(words: Iterable[str]) -> float:
-    """The summed weight of some words, in any order."""
+    """The sum of the weights of some words; the order of the words does not matter."""
     return math.fsum(map(word_weight, words))
 
 
 def weighted_jaccard(ours: frozenset[str], theirs: frozenset[str]) -> float:
-    """Weight of the common words divided by that of all; NaN without words."""
+    """The weight of the common words divided by the weight of all words; NaN if
+    there are no words.
+    """
     every = ours | theirs
     return total_weight(ours & theirs) / total_weight(every) if every else math.nan
 
@@ -169,7 +180,7 @@ def _are_contrary(one: str, other: str) -> bool:
     if (one, other) in _CONTRARIES or are_opposite(one, other):
         return True
     short, long = sorted((one, other), key=len)
-    if long.startswith("re") and are_opposite(long[2:], short):  # reopen, close
+    if long.startswith("re") and are_opposite(long[2:], short):  # such as reopen and close
         return True
     return any(long == f"{prefix}{short}" for prefix in _NEGATING) or _differ_in_prefix(short, long)
 
@@ -177,7 +188,7 @@ def _are_contrary(one: str, other: str) -> bool:
 def _differ_in_prefix(short: str, long: str) -> bool:
     """Whether two non-English words have one stem with different prefixes.
 
-    Opposites are like that in many languages: *sperren* and *entsperren*, *включить* and
+    Many languages form opposites in this way: *sperren* and *entsperren*, *включить* and
     *выключить*.
     """
     pairs = zip(reversed(short), reversed(long), strict=False)

@@ -1,10 +1,10 @@
 """Relations of English words: synonyms, opposites, kinds of one thing.
 
 Derived from the Open English WordNet (CC BY 4.0; the notices are beside the tables) by
-``benchmarks/derive_wordnet.py``: single words in their four most common senses. A sense has a rank
-for each of its words, 1 if it is the word's most common one. Synonyms share the most common sense
-of both and are also similar in meaning, so *book* is not a synonym of *word*. Words are in lower
-case.
+``benchmarks/derive_wordnet.py``: it has single words in their four most common senses. A sense has
+a rank for each of its words, 1 if it is the word's most common one. Synonyms share the most common
+sense of both and are also similar in meaning, so *book* is not a synonym of *word*. Words are in
+lower case.
 """
 
 import gzip
@@ -22,8 +22,9 @@ _STEPS, _RANKS = 8, 2
 class Tables:
     """The tables of WordNet.
 
-    ``senses`` of a word are numbers × 8 + their rank. ``above`` is by sense, −1 for none. ``names``
-    are those of senses with others below them. ``synonyms`` are the numbers of a word's groups.
+    ``senses`` gives each word's senses, each as its number × 8 plus the word's rank. ``above``
+    gives the sense above each sense, or −1 if none is above. ``names`` gives the names of senses
+    that have others below them. ``synonyms`` gives the numbers of each word's groups.
     """
 
     senses: dict[str, list[int]]
@@ -35,7 +36,7 @@ class Tables:
 
 @lru_cache(maxsize=1)
 def tables() -> Tables:
-    """The tables in the package, read once."""
+    """The tables in the package, which are read only once."""
     content = json.loads(gzip.decompress(TABLES.read_bytes()))
     pairs = [tuple(pair) for pair in content["opposites"]]
     return Tables(
@@ -58,7 +59,7 @@ def are_opposite(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def kinds_of(word: str) -> frozenset[str]:
-    """The names above a word's common senses: *language* for *french*."""
+    """The names of the senses above a word's common senses: *language* for *french*."""
     names = tables().names
     return frozenset(
         names[kind]

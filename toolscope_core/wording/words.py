@@ -1,7 +1,7 @@
 """Splits names and texts into words, and finds the forms of each word.
 
-Two tools with one job may use different words: inflected, abbreviated, or synonyms. Words that say
-nothing are marked. Meanings of words are in ``vocabulary``.
+Two tools with one job may use different words: inflected forms, abbreviations or synonyms. The
+module also knows which words say nothing. The meanings of words are in ``vocabulary``.
 """
 
 from __future__ import annotations
@@ -24,31 +24,33 @@ WordKey = str | int
 WordKeys = frozenset[WordKey]
 
 TOOL_WORDS = Path(__file__).with_name("data") / "tool_words.json"
-"""Lists of words, each with its source."""
+"""Lists of words, each list with its source."""
 
 WORD_LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
 
 STOP_WORDS: frozenset[str] = frozenset(WORD_LISTS["stop_words"]["words"])
-"""Words that mean nothing alone; *not*, *without*, *all*, *before*, *last* do."""
+"""Words without a meaning of their own; *not*, *without*, *all*, *before* and *last* are not among
+them.
+"""
 
 _FILLER = STOP_WORDS.union(WORD_LISTS["filler"]["words"])
 """Words that descriptions add without distinguishing tools."""
 
 _NAME_FILLER = frozenset(WORD_LISTS["name_filler"]["words"])
-"""Filler words of names, in which each word is chosen."""
+"""Filler words in names. They are fewer, because each word in a name is chosen."""
 
 
 _EMPTY = STOP_WORDS.union(WORD_LISTS["empty"]["words"])
 """Words that the judge's signals ignore."""
 
 KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".split())
-"""In a name of an argument they do not say which thing it is about."""
+"""Words in an argument's name that do not say which thing the argument is about."""
 
 _GROUPS_FROM = 10_000_000
-"""Keys of the lines of our own list begin here, above those of WordNet."""
+"""The keys of the lines in our own list begin here, above the keys from WordNet."""
 
 _LATIN = "a-zß-öø-ɏḀ-ỿ"
-"""Letters of the Latin script with their accents: *tür* and *thẻ* are one word each."""
+"""The Latin letters, including those with accents: *tür* and *thẻ* are one word each."""
 _WORD = re.compile(rf"[{_LATIN}]+|\d+|[^\W\d_{_LATIN}]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
@@ -58,7 +60,7 @@ def words_of(text: str) -> list[str]:
 
     A change of case splits words, so pass descriptions, where *GitHub* is one word, in lower case.
     """
-    if text.islower():  # nothing that split_text would part and this does not
+    if text.islower():  # here split_text would split nothing more
         return _WORD.findall(text)
     return [part for word in split_text(text) for part in _WORD.findall(word)]
 
@@ -70,13 +72,13 @@ def sentences(text: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The word without its endings, by Snowball's English stemmer."""
+    """The word without its endings, as removed by Snowball's English stemmer."""
     return str(_SNOWBALL.stemWord(word))
 
 
 @lru_cache(maxsize=65_536)
 def singular(word: str) -> str:
-    """The singular of a plural; other words unchanged."""
+    """The singular of a plural; any other word is returned unchanged."""
     if not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     forms = without_ending(word, _PLURAL, 2)
@@ -101,7 +103,9 @@ def base_forms(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def groups_of(word: str) -> frozenset[int]:
-    """The numbers of the word's lines in our list of interchangeable words."""
+    """The numbers of the lines in our list of interchangeable words that contain a form of the
+    word.
+    """
     forms = set(base_forms(word))
     return frozenset(row for row, group in enumerate(_GROUPS) if forms & group)
 
@@ -110,8 +114,9 @@ def groups_of(word: str) -> frozenset[int]:
 def keys_of(word: str) -> WordKeys:
     """The keys by which a word may be recognised.
 
-    They are the word's base forms, its lines in our list, and the synonyms of its base forms. Stems
-    are used only for words that are not English: *dependents* and *dependencies* share one.
+    The keys are the word's base forms, its lines in our list, and the synonyms of its base forms.
+    Stems are used only for words that are not English, because *dependents* and *dependencies*
+    share a stem.
     """
     forms, synonyms = base_forms(word), wordnet.tables().synonyms
     dictionary_forms = [form for form in forms if is_word(form)]
@@ -131,7 +136,7 @@ def are_one(word: str, other: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def is_english(word: str) -> bool:
-    """Whether the word or its base form is English."""
+    """Whether the word or one of its base forms is English."""
     return any(map(is_word, base_forms(word)))
 
 
@@ -141,24 +146,26 @@ def is_empty(word: str) -> bool:
 
 
 def is_filler(word: str, in_name: bool = False) -> bool:
-    """Whether the word, in a description or a name (``in_name``), does not distinguish tools."""
+    """Whether the word does not distinguish tools, in a name (``in_name``) or else in a
+    description.
+    """
     return word in (_NAME_FILLER if in_name else _FILLER)
 
 
 def without_ending(word: str, rules: Endings, shortest: int) -> list[str]:
-    """The English words made by removing or replacing an ending."""
+    """The base words that remain when an ending is removed or replaced."""
     bases = []
     for ending, others in rules:
         if not word.endswith(ending) or len(word) < len(ending) + shortest:
             continue
         root = word[: -len(ending)]
         if ending.endswith("s") and stem(word) == word:
-            continue  # *gas*, *news*: the s is no ending
+            continue  # *gas*, *news*: the s is not an ending
         bases += [
             root + other
             for other in others
             if _is_base(root + other, rules)
-            and (other or ending != "es" or root.endswith(_HISSING))  # *notes* are no *not*
+            and (other or ending != "es" or root.endswith(_HISSING))  # *notes* is not from *not*
         ]
         if rules is INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
             bases.append(root[:-1])
@@ -199,24 +206,29 @@ _DERIVED: Endings = (
     ("al", ("e", "")),
     ("ary", ("arize",)),
 )
-"""Endings of nouns derived from verbs, and the verb's endings."""
+"""Endings of nouns that are derived from verbs, each with the endings of the verb."""
 
 _SNOWBALL = Stemmer.Stemmer("english")
 _GROUPS = tuple(map(frozenset, WORD_LISTS["same"]["words"]))
-"""Interchangeable words of tools that WordNet does not relate; a word may be in several lines."""
+"""Interchangeable words in tools that WordNet does not relate. A word may be in several lines."""
 
 _LISTED = frozenset().union(*_GROUPS)
 _VERBS = frozenset("recognize transcribe".split()).union(*WORD_LISTS["classes"]["words"].values())
 
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
-"""Groups of interchangeable words, the first representing all; the file names the sources."""
+"""Groups of interchangeable words. The first word represents its group; the file
+names the sources.
+"""
 _NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.IGNORECASE)
 
 
 @lru_cache(maxsize=65_536)
 def name_words(name: str) -> frozenset[str]:
-    """The words of an identifier, split at case, digits and marks, as stems, one per meaning."""
+    """The words of an identifier as stems, with one word for each meaning.
+
+    The identifier is split at case, digits and punctuation.
+    """
     plain = plain_words(name)
     if plain[:2] in _STAY:
         plain = (_STAY[plain[:2]], *plain[2:])
@@ -228,19 +240,19 @@ def name_words(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65_536)
 def text_words(text: str) -> frozenset[str]:
-    """The meaningful words of a description, as stems, one per meaning."""
+    """The meaningful words of a description as stems, with one word for each meaning."""
     words = (word for word in words_of(text.lower()) if len(word) > 1 or not word.isalpha())
     return frozenset(meaning(word) for word in words if not is_filler(word))
 
 
 @lru_cache(maxsize=65_536)
 def plain_words(name: str) -> tuple[str, ...]:
-    """The words and numbers of a text in order, lower case; *no. of* becomes *number of*."""
+    """The words and numbers of a text, in order and in lower case; *no. of* becomes *number of*."""
     return tuple(words_of(_NUMBER_OF.sub("number", name)))
 
 
 def spelling(value: object) -> str:
-    """An enum value in a form for comparison, ignoring case and marks between words."""
+    """A form of an enum value for comparisons, which ignores case and marks between words."""
     if isinstance(value, str):
         return "s" + re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", "", value.casefold())
     return canonical_json(value)
@@ -248,7 +260,9 @@ def spelling(value: object) -> str:
 
 @lru_cache(maxsize=65_536)
 def meaning(word: str) -> str:
-    """The representative word of a meaning, or else the stem; the word itself if it is empty."""
+    """The word that represents the meaning of a word, or else its stem. A stop word outside the
+    groups is returned unchanged.
+    """
     meanings = _meanings()
     if word in meanings or word in STOP_WORDS:
         return meanings.get(word, word)
@@ -261,13 +275,13 @@ def meaning(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _meanings() -> Mapping[str, str]:
-    """Each word of the groups with the first word of its group."""
+    """The first word of the group of each word."""
     groups = json.loads(PARAMETER_WORDS.read_text("utf-8"))["groups"]
     return {word: group[0] for group in groups for word in group}
 
 
 _TIMES = frozenset(map(meaning, "date datetime time timestamp day month year".split()))
 _TIME_SIDES = {"source": "start", "destination": "end"}
-"""From and to, in a name of a time, are its start and its end."""
+"""In the name of a time, *from* is its start and *to* is its end."""
 _STAY: dict[tuple[str, ...], str] = {("check", "in"): "start", ("check", "out"): "end"}
-"""Checking in and out, at the front of a name, are the start and the end of a stay."""
+"""*Check in* and *check out* at the front of a name mean the start and the end of a stay."""
