@@ -1,4 +1,6 @@
-"""A transformer by name or folder with its tokenizer, cut to its first layers, and its weights."""
+"""The first layers of a transformer, loaded by name or folder with its tokenizer, and the training
+of their weights.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,15 +17,18 @@ from toolscope_core.model.protocols import Progress, Step
 Arrays = dict[str, NDArray[np.float32]]
 
 MOST_TOKENS = 256
-"""The most tokens of a request that are read, if the encoder allows it; nearly all are shorter."""
+"""The most tokens of a request that are read, if the encoder allows so many. Nearly all requests
+are shorter.
+"""
 _SEED = 409
 WARM_UP = 20
-"""The batches in which the training rate rises."""
+"""The number of batches in which the training rate rises."""
 _T = TypeVar("_T")
 
 
 class EncoderLayers:
-    """The first ``depth`` layers of a transformer; all if it is 0 or has fewer.
+    """The first ``depth`` layers of a transformer. If ``depth`` is 0, or the transformer has fewer
+    layers, all layers are kept.
 
     Raises ``ModelError`` if the model cannot be loaded.
     """
@@ -37,7 +42,7 @@ class EncoderLayers:
             self.network.encoder.layer = layers[:depth]
         self.network.eval()
         for parameter in self.network.get_input_embeddings().parameters():
-            parameter.requires_grad_(False)  # 30,000 words: too many for so few queries
+            parameter.requires_grad_(False)  # 30,000 words are too many for few queries
 
     @property
     def width(self) -> int:
@@ -45,7 +50,9 @@ class EncoderLayers:
         return int(self.network.config.hidden_size)
 
     def tokens(self, texts: Sequence[str]) -> tuple[Any, Any]:
-        """Token ids and their mask, each a tensor of shape (n, longest)."""
+        """The token ids of the texts and their attention mask, each a tensor of
+        shape (n, longest).
+        """
         longest = min(MOST_TOKENS, int(self.network.config.max_position_embeddings))
         batch = self.tokenizer(
             list(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt"
@@ -56,7 +63,7 @@ class EncoderLayers:
 def batches_by_length(
     texts: Sequence[str], size: int, generator: np.random.Generator
 ) -> Iterator[NDArray[np.intp]]:
-    """The rows of every text once, in batches of similar length.
+    """The row of every text once, in batches of texts of similar length.
 
     A batch takes as long as its longest text.
     """
@@ -76,7 +83,7 @@ def train_in_batches(
 ) -> None:
     """Train with AdamW over the batches; the rate rises at first and then falls to 0.
 
-    Reports ``Step(stage, …)`` in batches; ``progress`` may raise to cancel.
+    Reports ``Step(stage, …)``, counted in batches; ``progress`` may raise to cancel.
     """
     import torch
 
@@ -130,7 +137,9 @@ class TrainedNetwork:
 
 @contextmanager
 def seeded() -> Iterator[None]:
-    """A block with the same random numbers each time, which leaves other generators unaffected."""
+    """A block in which the random numbers are the same each time. Other
+    generators are unaffected.
+    """
     import torch
 
     with torch.random.fork_rng(devices=[]):

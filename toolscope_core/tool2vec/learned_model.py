@@ -21,7 +21,9 @@ from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors
 WEIGHTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.5, 4.0)
 DOUBTS = (0.5, 1.0, 2.0, 4.0)
 LEAST_UNSEEN = 1 / 3
-"""The minimum weight of held-out queries of tools without training queries, if there are any."""
+"""The minimum share of the weight that goes to held-out queries for tools without training queries,
+if such queries exist.
+"""
 _ROUNDS = 2
 _CHECKED_AT = (5, 10)
 
@@ -30,18 +32,18 @@ _CHECKED_AT = (5, 10)
 class Blend:
     """The weights of learned scores, by name, relative to 1 for the texts.
 
-    ``doubt`` is the number of a tool's queries at which half of the learned score counts. With an
-    infinite weight only that score counts, whatever the others and the doubt.
+    ``doubt`` is the number of a tool's queries at which half of the learned score counts. If a
+    weight is infinite, only its score counts, whatever the other weights and the doubt are.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
     doubt: float = 2.0
 
     def share(self, learned: Mapping[str, _Floats], evidence: _Floats) -> LearnedShare:
-        """The learned share for n tools.
+        """The share of the learned scores in the scores of n tools.
 
-        It is computed from learned scores in [0, 1] of shape (n,) each and the number of a tool's
-        queries, ``TrainingQueries.evidence``.
+        ``learned`` has the scores by name, each in [0, 1] and of shape (n,). ``evidence`` is the
+        number of each tool's queries, as in ``TrainingQueries.evidence``.
         """
         total = sum(self.weights.values())
         if total == math.inf:
@@ -60,8 +62,9 @@ class Blend:
 class HeldOutQuery:
     """A recorded query scored by models that were trained without it.
 
-    It has the text scores and learned scores of n tools, shape (n,), and how many training queries
-    each had (``evidence``). ``row`` is its position among the training queries.
+    ``by_text`` and ``learned`` are the text scores and the learned scores of n tools, each of shape
+    (n,). ``evidence`` is how many training queries each tool had. ``row`` is the query's position
+    among the training queries.
     """
 
     row: int
@@ -85,11 +88,11 @@ def chosen_blend(
     ids: Sequence[str],
     begun: Blend | None = None,
 ) -> Blend:
-    """The weights that rank held-out queries best, chosen one learned score after the other.
+    """The weights that rank held-out queries best, chosen for one learned score after the other.
 
-    A score that helps by no more than its standard error gets 0. Queries of tools without training
-    queries count for at least a third, so that learning about some tools does not push others down.
-    Weights in ``begun`` stay; those of ``names`` are added.
+    A score gets 0 if its gain is no larger than the gain's standard error. Queries for tools
+    without training queries count for at least a third, so that learning about some tools does not
+    push others down. Weights in ``begun`` stay; those of ``names`` are added.
     """
     begun = begun or Blend()
     best = replace(begun, weights={**begun.weights, **dict.fromkeys(names, 0.0)})
@@ -111,7 +114,7 @@ def chosen_blend(
             trial = replace(best, doubt=doubt)
             if trial != best and (values := values_of(trial)).mean() > best_values.mean():
                 best, best_values = trial, values
-    for name in reversed(names):  # what stands on top has to earn its place
+    for name in reversed(names):  # the last score has to prove its gain first
         trial = replace(best, weights={**best.weights, name: 0.0})
         if best.weights[name] and not _clear(best_values - (values := values_of(trial))):
             best, best_values = trial, values
@@ -146,17 +149,19 @@ PART_WEIGHT = 0.5
 
 
 class QueryClassifier(Protocol):
-    """A tuned encoder with a head over all tools."""
+    """A tuned encoder with a classifier for each tool."""
 
     def logits(self, texts: Sequence[str]) -> _Floats:
         """The logits of the tools: float32 of shape (len(texts), m)."""
 
 
 class CandidateRefiner(Protocol):
-    """Scores the candidates of a request jointly."""
+    """Scores the candidates for a request jointly."""
 
     def logits(self, text: str, candidates: Vectors, scores: _Floats) -> _Floats:
-        """The logits, float32 (N,), from the candidates' vectors (N, d) and first scores (N,)."""
+        """The candidates' logits, float32 of shape (N,), from their vectors (N, d) and first scores
+        (N,).
+        """
 
 
 def stretched(scores: _Floats) -> _Floats:
@@ -167,8 +172,9 @@ def stretched(scores: _Floats) -> _Floats:
 
 
 def assembled_parts(scores: _Floats) -> _Floats:
-    """The scores of a request, shape (m,), from those of its texts (the request first), shape (t,
-    m).
+    """The scores for a request, shape (m,), from the scores for its texts, shape (t, m).
+
+    The first text is the request itself.
     """
     if len(scores) == 1:
         return np.asarray(scores[0], dtype=np.float32)
@@ -180,9 +186,9 @@ def assembled_parts(scores: _Floats) -> _Floats:
 def stage_scores(
     centres: Vectors, head: LinearHead | None, vectors: Vectors, name: str = TOOL2VEC
 ) -> dict[str, _Floats]:
-    """The scores of a request by name, in [0, 1], shape (m,), from the vectors of its texts.
+    """The scores for a request by name, in [0, 1] and of shape (m,), from the vectors of its texts.
 
-    ``name`` is that of the cosine to ``centres``.
+    ``name`` is the name of the cosine to ``centres``.
     """
     scores = {name: np.asarray(vectors @ centres.T, dtype=np.float32)}
     if head is not None:
@@ -197,11 +203,11 @@ _Floats = NDArray[np.float32]
 class LearnedModel:
     """A model's knowledge about m tools, recognised by their fingerprints.
 
-    ``centres`` are their Tool2Vec vectors, float32 of shape (m, d). ``described`` are the vectors
-    of their texts, if these select candidates (``first`` is *description*) or the refiner reads
-    them (``reads_described``). ``evidence`` is the number of queries of each, shape (m,).
-    ``variants`` are the document variants used in training; the tools are searched with them.
-    ``about`` describes the training and the results on held-out queries.
+    ``centres`` are the tools' Tool2Vec vectors, float32 of shape (m, d). ``described`` are the
+    vectors of the tools' texts, if these vectors select candidates (``first`` is *description*) or
+    the refiner reads them (``reads_described``). ``evidence`` is the number of queries for each
+    tool, shape (m,). ``variants`` are the document variants used in training; the tools are
+    searched with them. ``about`` describes the training and the results on held-out queries.
     """
 
     method: str
@@ -222,9 +228,10 @@ class LearnedModel:
     about: JsonObject = field(default_factory=dict)
 
     def alone(self) -> LearnedModel:
-        """The model used as in the paper: by its last stage, without the tools' texts.
+        """The model as the paper uses it: only its last stage scores the tools, and the text scores
+        do not count.
 
-        A tool without queries has its text's vector there.
+        A tool without queries is still represented by the vector of its text.
         """
         missing = {TUNED: self.tuned is None, REFINER: self.refiner is None}
         *_, last = (name for name in self.blend.weights if not missing.get(name))
@@ -233,12 +240,12 @@ class LearnedModel:
     def over(self, tools: Sequence[Tool]) -> ModelScorer:
         """See ``retrieval.learned_scores.LearnedRanking``."""
         by_count = np.argsort(self.usage.counts, kind="stable").tolist()
-        row = {self.fingerprints[at]: at for at in by_count}  # of exact copies the most used
+        row = {self.fingerprints[at]: at for at in by_count}  # the most used of exact copies
         rows = [row.get(tool.fingerprint, -1) for tool in tools]
         return ModelScorer(self, np.array(rows, dtype=np.intp))
 
     def variants_of(self, tools: Sequence[Tool]) -> dict[str, Augmentation]:
-        """The variants used in training, for tools that are unchanged."""
+        """The document variants used in training, for the tools that have not changed since."""
         own = frozenset(self.fingerprints)
         return {
             tool.id: self.variants[tool.id]
@@ -251,12 +258,14 @@ class LearnedModel:
         return text_key(text).hex()[:16] in self.about.get("texts", ())
 
     def unknown(self, tools: Sequence[Tool]) -> int:
-        """How many of these tools it knows nothing about."""
+        """How many of these tools the model knows nothing about."""
         return int((self.over(tools).evidence == 0).sum())
 
     def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, _Floats]:
-        """The learned scores of the m tools by name, in [0, 1], from the vectors of the request's
-        ``texts``.
+        """The learned scores of the m tools by name, in [0, 1].
+
+        They are computed from the vectors of the request's ``texts``. Scores with the weight 0 are
+        left out.
         """
         names = {name for name, weight in self.blend.weights.items() if weight}
         stacked = np.asarray(vectors, dtype=np.float32)
@@ -276,7 +285,9 @@ class LearnedModel:
 
 
 def candidate_scores(learned: Mapping[str, _Floats]) -> _Floats:
-    """The scores that select the refiner's candidates: the last of the first stage."""
+    """The scores that select the refiner's candidates, which are those of the first stage's last
+    part.
+    """
     return next(learned[name] for name in (TUNED, MLC, TOOL2VEC, DESCRIPTION) if name in learned)
 
 
@@ -287,7 +298,7 @@ def refined_scores(
     learned: Mapping[str, _Floats],
     candidates: int,
 ) -> _Floats:
-    """The refiner's scores of the m tools: in [0, 1] for its candidates, 0 for the others."""
+    """The refiner's scores of the m tools: in [0, 1] for the candidates, 0 for the other tools."""
     first = candidate_scores(learned)
     rows = best_first(first, candidates)
     scores = np.zeros(len(first), dtype=np.float32)
@@ -298,8 +309,10 @@ def refined_scores(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelScorer:
-    """A model over n tools; ``rows`` of shape (n,) are their rows in the model, -1 for unknown
-    tools.
+    """A model applied to n tools.
+
+    ``rows``, of shape (n,), has each tool's row in the model, or -1 if the model does not know the
+    tool.
     """
 
     model: LearnedModel

@@ -16,19 +16,21 @@ _SCALE = 12.0
 """The initial length of a tool's weights: a cosine of 1 changes its logit by this much."""
 _EPOCHS, _BATCH, _RATE, _SEED = 15, 512, 0.03, 409
 PULL = 1e-4
-"""The strength of regularisation towards the start, per step."""
+"""The strength per step with which weights are pulled back to their start."""
 _BETAS, _TINY = (0.9, 0.999), 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearHead:
-    """``weights`` float32 of shape (m, d) and ``bias`` (m,), one row per tool."""
+    """One linear classifier per tool: ``weights`` is float32 of shape (m, d), and ``bias`` has
+    shape (m,).
+    """
 
     weights: _Floats
     bias: _Floats
 
     def logits(self, vectors: Vectors) -> _Floats:
-        """The logits: float32 of shape (n, m) for request vectors of shape (n, d)."""
+        """The tools' logits, float32 of shape (n, m), for request vectors of shape (n, d)."""
         scores: _Floats = vectors @ self.weights.T + self.bias
         return scores
 
@@ -38,9 +40,9 @@ def fitted_head(
 ) -> LinearHead:
     """The head trained by binary cross-entropy over all tools (Adam) on the queries' vectors.
 
-    It starts at ``centres``, the tools' Tool2Vec vectors of shape (m, d), and is regularised
-    towards them: a tool with two queries stays near their mean. Reports ``Step("classify", …)`` in
-    epochs; ``progress`` may raise to cancel.
+    The head starts at ``centres``, the tools' Tool2Vec vectors of shape (m, d), and is regularised
+    towards these vectors: a tool with two queries stays near their mean. Reports ``Step("classify",
+    …)``, counted in epochs; ``progress`` may raise to cancel.
     """
     generator = np.random.default_rng(_SEED)
     state = _Adam.of(np.concatenate([centres * _SCALE, _prior(queries)[:, None]], axis=1))
@@ -115,22 +117,24 @@ class UsageVectors:
 
     @classmethod
     def of(cls, queries: TrainingQueries, vectors: Vectors) -> UsageVectors:
-        """From queries and the vectors of their texts, of shape (n, d)."""
+        """The usage vectors computed from queries and the vectors of their texts, which have shape
+        (n, d).
+        """
         sums = np.zeros((len(queries.ids), vectors.shape[1]), dtype=np.float64)
         weighted = vectors.astype(np.float64) * queries.weights[:, None]
         np.add.at(sums, queries.tool, weighted[queries.at])
         return cls(sums, queries.counts)
 
     def vectors(self, own: Vectors) -> Vectors:
-        """The mean of each tool's queries: float32 of shape (m, d), rows L2-normalised.
+        """The mean vector of each tool's queries, float32 of shape (m, d) with L2-normalised rows.
 
-        A tool without queries has its row of ``own``, the vectors of the tools' texts.
+        A tool without queries has its row in ``own``, the vectors of the tools' texts.
         """
         sums = np.where(self.counts[:, None] > 0, self.sums, own.astype(np.float64))
         return normalised(sums).astype(np.float32)
 
 
 def normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows scaled to length 1; zero rows stay unchanged."""
+    """The rows scaled to the length 1; rows of zeros stay unchanged."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0.0, lengths, 1.0)

@@ -77,7 +77,7 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
 def read_model(folder: Path) -> LearnedModel:
     """The model in a folder.
 
-    Raises ``ConfigError`` if it is missing, damaged, or written by another version.
+    Raises ``ConfigError`` if the model is missing, damaged, or written by another version.
     """
     files = _checked_files(folder)
     try:
@@ -93,7 +93,7 @@ def read_model(folder: Path) -> LearnedModel:
 
 
 def _checked_files(folder: Path) -> dict[str, bytes]:
-    """The files named in the manifest, each checked."""
+    """The files that the manifest names, each checked."""
     try:
         manifest = json.loads(folders.read_file(folder / folders.MANIFEST))
         hashes = manifest["sha256"] if manifest["program"] == folders.MODEL_PROGRAM else None
@@ -161,7 +161,7 @@ def _tuned(
 
 
 def _refiner(card: Mapping[str, Any], files: Mapping[str, bytes]) -> RefinerNetwork | None:
-    """The refiner; ``None`` if there is none or its weight is 0."""
+    """The refiner; ``None`` if the model has no refiner or the refiner's weight is 0."""
     if not card.get("refiner") or not card["weights"].get(REFINER):
         return None
     own = card["refiner"]

@@ -1,4 +1,4 @@
-"""Checks a request written by a model before anything is trained on it."""
+"""Checks requests that a model wrote before anything is trained on them."""
 
 from array import array
 from collections.abc import Collection, Iterator, Sequence
@@ -22,14 +22,16 @@ _SHORTEST, _LONGEST = REQUEST_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class QueryFlaw:
-    """An objection to a request, as a sentence; it may quote untrusted text."""
+    """An objection to a request, as a sentence. The sentence may quote untrusted text."""
 
     code: FlawCode
     message: str
 
 
 class QueryChecks:
-    """Objections to single requests for the tools of one catalog; each request is checked once."""
+    """The objections to single requests for the tools in one catalog. Each request is checked only
+    once.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self._flaws_by_text: dict[tuple[str, tuple[str, ...]], tuple[QueryFlaw, ...]] = {}
@@ -54,8 +56,10 @@ class QueryChecks:
         )
 
     def _names(self, text: str, tool_ids: Sequence[str]) -> Iterator[QueryFlaw]:
-        """Names of its own tools in any spelling, and names and ids of
-        other tools as identifiers.
+        """An objection for each tool that the request names.
+
+        The names of the request's own tools count in any spelling, and the names and ids of other
+        tools count only as identifiers.
         """
         own = [self._tools[one].name for one in tool_ids if one in self._tools]
         names = (*mentioned_names(text, own), *cited_identifiers(text, self._identifiers))
@@ -90,27 +94,29 @@ def _unsafe(text: str) -> Iterator[QueryFlaw]:
         return
     plain = Tool("request", "request", without_addresses(text))
     for violation in hostile(Tool("request", "request"), plain, is_request=True):
-        # the scan knows it as the description of a tool
+        # the scan reads the text as a tool's description
         yield QueryFlaw("hostile", violation.message.replace("The description", "the request", 1))
 
 
 NEAR_COPY = 90.0
-"""The similarity in percent of two requests, with sorted words, from which one is a near copy."""
+"""A request is a near copy of another if their similarity, with their words sorted, is at least
+this many percent.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NearCopy:
-    """An earlier request by position, and the similarity in percent."""
+    """An earlier request that a request copies: its position, and the similarity in percent."""
 
     place: int
     percent: float
 
 
 def near_copies(texts: Sequence[str]) -> tuple[tuple[NearCopy, ...], ...]:
-    """For each text, the earlier ones that it copies, in order.
+    """For each text, the earlier texts that it copies, in order.
 
     Case, punctuation and word order are ignored. Only texts that share half of their words are
-    compared letter by letter, which leaves few of 5,000.
+    compared letter by letter; of 5,000 texts, few are left.
     """
     from rapidfuzz import fuzz, utils
 
@@ -126,7 +132,7 @@ def near_copies(texts: Sequence[str]) -> tuple[tuple[NearCopy, ...], ...]:
 
 
 def _sharing_half(forms: Sequence[str]) -> list[list[int]]:
-    """For each form, the earlier ones that share half of both forms' words."""
+    """For each form, the earlier forms that share half of the words of both forms."""
     having: dict[str, array[int]] = {}
     sizes = np.array([len(set(form.split())) for form in forms], dtype=np.int32)
     sharing: list[list[int]] = []
@@ -136,7 +142,7 @@ def _sharing_half(forms: Sequence[str]) -> list[list[int]]:
         common_words = np.bincount(np.concatenate(before)) if before else np.zeros(0, np.int64)
         enough = 4 * common_words >= sizes[place] + sizes[: len(common_words)]
         sharing.append(np.flatnonzero(enough & (common_words > 0)).tolist())
-        del before  # an array that is looked into cannot grow
+        del before  # an array that is being read cannot grow
         for word in words:
             having.setdefault(word, array("i")).append(place)
     return sharing

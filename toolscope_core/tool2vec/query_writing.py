@@ -40,13 +40,15 @@ from toolscope_core.tool2vec.query_checks import (
 )
 
 TOOLS = 10
-"""T: how many tools are shown (Tool2Vec, appendix C.3)."""
+"""T: the number of tools that are shown (Tool2Vec, appendix C.3)."""
 WITH_OWN, WITH_NEAR = 6, 8
-"""The number of tools after drawing from its own server, and after drawing the nearest."""
+"""The number of tools in a sample after drawing from the leader's server, and after drawing from
+the nearest tools.
+"""
 _NEAR = 30
-"""The number of nearest tools from which others are drawn."""
+"""The number of nearest tools from which some are drawn."""
 ALIKE = 0.95
-"""If two tools have this cosine, only one is shown, because either would do."""
+"""Of two tools with at least this cosine only one is shown, because either tool would do."""
 
 
 def tool_samples(
@@ -58,10 +60,11 @@ def tool_samples(
 ) -> tuple[tuple[Tool, ...], ...]:
     """``count`` samples of up to ten tools, each starting with the tool around which it was drawn.
 
-    ``vectors`` is float32 of shape (n, d), unit rows in the order of the tools. A tool leads again
-    only after all others have led; those with the fewest ``queries`` (by id) lead first. A smaller
-    count gives the first samples of a larger one. Only one of several exact copies is shown, and
-    tools with a *block* finding never are. Raises ``ConfigError`` if fewer than two tools are left.
+    ``vectors`` is float32 of shape (n, d), unit rows in the order of the tools. ``queries`` maps
+    tool ids to their numbers of queries; tools with the fewest queries lead first, and tools with
+    more join in later rounds. A smaller count gives the first samples of a larger one. Only one of
+    several exact copies is shown, and tools with a *block* finding never are. Raises
+    ``ConfigError`` if fewer than two tools are left.
     """
     pool = _Pool(catalog, vectors)
     if len(pool.rows) < 2:
@@ -89,14 +92,18 @@ class _Pool:
         self._of_owner = grouped(self.rows.tolist(), lambda row: self._tools[row].owner)
 
     def leaders(self, queries: Mapping[str, int], seed: int) -> Iterator[int]:
-        """All rows in a new random order each round; rows with more queries join later."""
+        """Rows of the leading tools, in rounds with a new random order each; rows with more queries
+        join in later rounds.
+        """
         have = np.array([queries.get(self._tools[row].id, 0) for row in self.rows.tolist()])
         for turn in numbers():
             least_used = self.rows[have <= have.min() + turn]
             yield from np.random.default_rng((seed, turn, 1)).permutation(least_used).tolist()
 
     def around(self, leader: int, chance: np.random.Generator) -> list[int]:
-        """The leader, tools of its server, tools near it, and others, up to ``TOOLS``."""
+        """Rows of the leader, of tools on its server, of tools near it, and of others, at most
+        ``TOOLS``.
+        """
         owner = self._tools[leader].owner
         own = self._of_owner[owner] if owner else []
         cosine = self._vectors[self.rows] @ self._vectors[leader]
@@ -108,7 +115,7 @@ class _Pool:
             (self.rows, TOOLS),
         ):
             self._fill(members, chance.permutation(group), most)
-        if len(members) == 1:  # all others are like it
+        if len(members) == 1:  # all other tools are like the leader
             members += [int(row) for row in nearest if row != leader][: TOOLS - 1]
         return members
 
@@ -121,7 +128,7 @@ class _Pool:
 
 
 _EXAMPLES = 5
-"""Requests of people that are shown with each question (Tool2Vec, §3)."""
+"""The number of requests by people that are shown with each question (Tool2Vec, §3)."""
 NONE_FIT = "among the tools it was shown, the model found no two that belong together"
 UNPOLISHED = "this is the model's first version: "
 
@@ -130,9 +137,10 @@ UNPOLISHED = "this is the model's first version: "
 class WrittenQuery:
     """A model's result for one question.
 
-    It has the ids of the chosen ``tools``, the ``draft``, and the polished ``text``. Without a
-    text, ``reason`` says why; with one, ``reason`` says why the draft was not polished. ``key``
-    identifies the question to this model; ``is_open`` says that a part is not answered yet.
+    ``tools`` are the ids of the chosen tools, ``draft`` is the first request, and ``text`` the
+    polished request. If the text is empty, ``reason`` says why; otherwise ``reason`` says why the
+    draft was not polished, if it was not. ``key`` identifies the question to this model.
+    ``is_open`` says that a part is not answered yet.
     """
 
     key: str
@@ -152,7 +160,7 @@ class CheckedQuery:
 
     @property
     def is_clean(self) -> bool:
-        """Whether it is a request without objections."""
+        """Whether the model wrote a request and there are no objections to the request."""
         return bool(self.query.text) and not self.flaws
 
 
@@ -165,8 +173,8 @@ def draft_questions(
 ) -> tuple[DraftQuestion, ...]:
     """The questions to ask, in order; equal arguments give equal questions.
 
-    ``people`` are the catalog's queries: tools without one lead first, and examples are drawn from
-    those with answers, or from ``bundled`` if there are none. Raises the errors of
+    ``people`` are the catalog's queries: tools without such a query lead first. Examples are drawn
+    from the queries with answers, or from ``bundled`` if no query has answers. Raises the errors of
     ``tool_samples``.
     """
     samples = tool_samples(catalog, vectors, config.count, config.seed, query_counts(people))
@@ -178,9 +186,9 @@ def draft_questions(
 
 
 def example_queries_of(queries: Iterable[Query]) -> tuple[ExampleQuery, ...]:
-    """The queries with answers as shown to a model.
+    """The queries with answers, as they are shown to a model.
 
-    If there are enough, only those that need several tools.
+    If enough queries need several tools, only those are included.
     """
     examples = [
         ExampleQuery(one.text, tuple(sorted(need)[0] for need in one.gold))
@@ -192,7 +200,7 @@ def example_queries_of(queries: Iterable[Query]) -> tuple[ExampleQuery, ...]:
 
 
 def query_counts(queries: Iterable[Query]) -> Counter[str]:
-    """The number of queries each tool answers, by tool id."""
+    """The number of queries that each tool answers, by tool id."""
     return Counter(one for query in queries for one in {one for need in query.gold for one in need})
 
 
@@ -215,8 +223,9 @@ def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[
 def checked_queries(
     checks: QueryChecks, queries: Sequence[WrittenQuery], existing: Sequence[str] = ()
 ) -> tuple[CheckedQuery, ...]:
-    """Each query with the objections to it, including copies of earlier queries or ``existing``
-    requests.
+    """Each query with the objections to it.
+
+    A copy of an earlier query or of one of the ``existing`` requests is also objected to.
     """
     texts = [*existing, *(one.text for one in queries)]
     copied = first_copies(queries, near_copies(texts))
@@ -230,10 +239,10 @@ def first_copies(
     copies_by_row: Sequence[Sequence[NearCopy]],
     without: Collection[str] = (),
 ) -> dict[str, NearCopy]:
-    """The first request that each query copies, by key.
+    """The first request that each query copies, by the query's key.
 
-    ``copies_by_row`` has the copies of all requests, the written ones last; originals with a key in
-    ``without`` do not count.
+    ``copies_by_row`` has the copies for all requests, and the written requests come last. Originals
+    with a key in ``without`` do not count.
     """
     before = len(copies_by_row) - len(queries)
     removed = {before + at for at, one in enumerate(queries) if one.key in without or not one.text}
@@ -260,9 +269,10 @@ def flaws_of(
 
 
 def as_queries(catalog: Catalog, drafts: Iterable[WrittenQuery]) -> tuple[Query, ...]:
-    """The queries as in a query set.
+    """The queries in the form of a query set.
 
-    If a tool has exact copies, each of them answers, unless the request names the server.
+    If a tool has exact copies, each copy answers the query too, unless the request names the
+    server.
     """
     copies_of = grouped(catalog.tools, lambda tool: tool.content_hash)
     return tuple(
@@ -293,7 +303,7 @@ def query_rows(catalog: Catalog, drafts: Iterable[WrittenQuery]) -> list[JsonObj
 def _answering(
     text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, list[Tool]]
 ) -> list[str]:
-    """The ids of the tools that each serve the request's need for a tool."""
+    """The ids of the tools that each meet the request's need for a tool."""
     tool = catalog.by_id.get(tool_id)
     if tool is None or (tool.server and re.search(rf"\b{re.escape(tool.server)}\b", text, re.I)):
         return [tool_id]

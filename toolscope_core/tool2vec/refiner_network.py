@@ -26,15 +26,18 @@ DEPTH = 2
 """The default number of encoder layers: all six take three times as long and find no more."""
 _BATCH, RATE = 16, 2e-4
 FIRST_SCALE = 8.0
-"""What the first stage's score, 0 to 1, weighs in a candidate's logit before training."""
+"""The weight of the first stage's score, which is 0 to 1, in a candidate's logit
+before training.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinerExample:
     """A request with its N candidates.
 
-    It has their vectors (N, d), first scores in [0, 1] (N,), and which serve it, 1 or 0, (N,).
-    ``weight`` is its weight in training.
+    ``vectors`` are the candidates' vectors (N, d), and ``scores`` their first scores (N,) in [0,
+    1]. ``serves`` (N,) is 1 for each candidate that serves the request, otherwise 0. ``weight`` is
+    the example's weight in training.
     """
 
     text: str
@@ -45,11 +48,12 @@ class RefinerExample:
 
 
 class RefinerNetwork(encoder_layers.TrainedNetwork):
-    """An encoder over tokens and candidates; one logit per candidate, all in one pass.
+    """An encoder that reads tokens and candidates together and gives one logit per candidate, all
+    in one pass.
 
-    ``size`` is the length of candidates' vectors; ``source`` and ``depth`` name the encoder. Before
-    training, candidates keep the order of the first stage. Raises ``ModelError`` if the encoder
-    cannot be loaded.
+    ``size`` is the length of the candidates' vectors; ``source`` and ``depth`` say which encoder.
+    Before training, candidates keep the order of the first stage. Raises ``ModelError`` if the
+    encoder cannot be loaded.
     """
 
     def __init__(self, size: int, source: str = DEFAULT_MODEL, depth: int = DEPTH) -> None:
@@ -76,7 +80,9 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
             self._module["first"].bias.fill_(-FIRST_SCALE)
 
     def logits(self, text: str, candidates: Vectors, scores: _Floats) -> _Floats:
-        """The logits, float32 (N,), for N candidates' vectors (N, d) and first scores (N,)."""
+        """The logits, float32 of shape (N,), for N candidates with vectors (N, d) and first scores
+        (N,).
+        """
         import torch
 
         self._module.eval()
@@ -90,8 +96,8 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
     ) -> None:
         """Train with weighted binary cross-entropy over each example's candidates (AdamW).
 
-        All examples have equally many candidates. Reports ``Step("refine", …)`` in batches;
-        ``progress`` may raise to cancel.
+        All examples must have the same number of candidates. Reports ``Step("refine", …)``, counted
+        in batches; ``progress`` may raise to cancel.
         """
         import torch
         from torch import nn
@@ -136,18 +142,21 @@ def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequen
 
 
 CHECKED_FOLD = 0
-"""The queries of this fold are not used for training until the weights have been chosen on them."""
+"""Queries in this fold are not used for training until the weights have been chosen on them."""
 _MOST_QUESTIONS = 600
-"""Questions of variants that a refiner is trained on: each names one tool, and is easily found."""
+"""The most questions from document variants that train a refiner. Each question names one tool,
+which is easy to find.
+"""
 EPOCHS, LAST_EPOCHS = 3, 1
-"""Passes before the weights are chosen, and afterwards over all examples."""
+"""The passes before the weights are chosen, and the passes over all examples afterwards."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldView:
-    """A text seen by models trained without its fold.
+    """What models trained without a text's fold say about the text.
 
-    It has the tools' vectors, (m, d), and the first stage's scores by name in [0, 1], (m,).
+    ``centres`` are the tools' vectors, (m, d). ``learned`` has the first stage's scores by name, in
+    [0, 1], each (m,).
     """
 
     row: int
@@ -156,7 +165,9 @@ class FoldView:
 
 
 def refined_rows(queries: TrainingQueries) -> NDArray[np.intp]:
-    """The texts that train a refiner: all recorded ones, and some questions."""
+    """The rows of the texts that train a refiner: all recorded texts, and at most
+    ``_MOST_QUESTIONS`` questions.
+    """
     questions = np.flatnonzero(~queries.recorded)
     if len(questions) > _MOST_QUESTIONS:
         order = np.random.default_rng(409).permutation(len(questions))
@@ -165,7 +176,7 @@ def refined_rows(queries: TrainingQueries) -> NDArray[np.intp]:
 
 
 def example_of(queries: TrainingQueries, view: FoldView, candidates: int) -> RefinerExample:
-    """A text's candidates with vectors and scores by models that did not see it."""
+    """The candidates for a text, with vectors and scores from models that did not see the text."""
     first = candidate_scores(view.learned)
     rows = best_first(first, candidates)
     serves = queries.labels(np.array([view.row]))[0][rows]
@@ -180,10 +191,10 @@ def checked_refiner(
     encoder: str = "",
     progress: Progress = silent,
 ) -> RefinerNetwork:
-    """A refiner trained on all folds but ``CHECKED_FOLD``.
+    """A refiner trained on all folds except ``CHECKED_FOLD``.
 
-    ``encoder`` names its encoder, whose layers are all tuned; it is empty for the first layers of
-    the default.
+    ``encoder`` names the encoder, and all of its layers are tuned. If the name is empty, the first
+    layers of the default encoder are used.
     """
     train_views = [one for one in views if queries.folds[one.row] != CHECKED_FOLD]
     size = views[0].centres.shape[1]
@@ -199,7 +210,7 @@ def finished_refiner(
     candidates: int,
     progress: Progress = silent,
 ) -> None:
-    """Train it once more, including the queries on which the weights were chosen."""
+    """Train the refiner once more, including the queries on which the weights were chosen."""
     examples = [example_of(queries, one, candidates) for one in views]
     network.train(examples, LAST_EPOCHS, progress)
 
@@ -211,7 +222,7 @@ def with_refined(
     network: RefinerNetwork,
     candidates: int,
 ) -> list[HeldOutQuery]:
-    """The queries of ``CHECKED_FOLD`` with the refiner's scores."""
+    """The queries in ``CHECKED_FOLD``, with the refiner's scores added."""
     result: list[HeldOutQuery] = []
     for one in held_out:
         if one.fold == CHECKED_FOLD:

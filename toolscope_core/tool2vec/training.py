@@ -1,4 +1,6 @@
-"""Trains a model from queries: first without each fold to choose its weights, then on all."""
+"""Trains a model from queries: first without each fold, to choose its weights, and then on all
+queries.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,10 @@ BY_TEXT, BLENDED = "text", "blend"
 
 @dataclass(frozen=True, slots=True)
 class HeldOutFigures:
-    """The results on ``queries`` held-out queries, by way of ranking, then by metric.
+    """The results on ``queries`` held-out queries, first by way of ranking, then by metric.
 
-    The ways are the tools' text alone, each learned score alone, and the *blend*, whose weights
-    were chosen on the other folds.
+    The ways are the tools' texts alone, each learned score alone, and the *blend*. The weights of
+    the blend were chosen on the other folds.
     """
 
     queries: int
@@ -59,7 +61,7 @@ class HeldOutFigures:
 def held_out_figures(
     queries: Sequence[learned_model.HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> HeldOutFigures:
-    """The figures of these queries (at least one)."""
+    """The figures for these queries, of which at least one is needed."""
     most = max(_CUTOFFS)
     rankings = {BY_TEXT: [[ids[at] for at in best_first(one.by_text, most)] for one in queries]}
     for name in names:
@@ -80,7 +82,7 @@ def held_out_figures(
 def figures_of_json(value: JsonObject) -> HeldOutFigures:
     """The figures from the output of ``as_json``.
 
-    Raises ``LookupError``, ``TypeError`` or ``ValueError`` for another form.
+    Raises ``LookupError``, ``TypeError`` or ``ValueError`` if the value has another form.
     """
     ways = {
         str(way): {str(name): Interval(*map(float, ends)) for name, ends in metrics.items()}
@@ -92,9 +94,9 @@ def figures_of_json(value: JsonObject) -> HeldOutFigures:
 def _blended_rankings(
     queries: Sequence[learned_model.HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> list[list[str]]:
-    """The rankings of each query by a blend chosen without its fold."""
+    """The ranking for each query by a blend whose weights were chosen without the query's fold."""
     folds = [one.fold for one in queries]
-    if len(set(folds)) == 1:  # a single one is divided
+    if len(set(folds)) == 1:  # a single fold is divided
         folds = [at % 2 for at in range(len(queries))]
     by_fold: dict[int, learned_model.Blend] = {}
     for fold in sorted(set(folds)):
@@ -108,7 +110,7 @@ def _blended_rankings(
 
 _METHODS: tuple[LearningMethod, ...] = ("tool2vec", "mlc", "refiner")
 MOST_CHECKED = 600
-"""The recorded queries searched to choose the weights; more would cost minutes."""
+"""The most recorded queries that are searched to choose the weights; more would take minutes."""
 
 _Floats = NDArray[np.float32]
 
@@ -117,11 +119,12 @@ _Floats = NDArray[np.float32]
 class LearnConfig:
     """How a model is trained.
 
-    ``method`` is the last stage; each stage needs those before it. ``candidates`` is the number
-    that a refiner scores jointly. ``encoder`` is a model, by name or folder, tuned for the
-    classifier; empty for none. ``first`` selects the refiner's candidates. With ``described`` the
-    refiner reads the vectors of the tools' texts instead of Tool2Vec's (table A.1).
-    ``refiner_encoder`` names the refiner's model, empty for the first layers of the default.
+    ``method`` is the last stage; each stage needs the stages before it. ``candidates`` is the
+    number of candidates that a refiner scores jointly. ``encoder`` names the model, by name or
+    folder, that is tuned for the classifier; empty for none. ``first`` selects the refiner's
+    candidates. With ``described`` the refiner reads the vectors of the tools' texts instead of the
+    Tool2Vec vectors (table A.1). ``refiner_encoder`` names the refiner's model; empty for the first
+    layers of the default model.
     """
 
     method: LearningMethod = "refiner"
@@ -156,8 +159,8 @@ class LearnConfig:
 class Lessons:
     """The training data.
 
-    It has tools by id, queries with the vectors of their texts, and ``own``, the vectors of the
-    tools' texts, float32 of shape (m, d).
+    ``tools`` are in the order of their ids. ``vectors`` are the vectors of the queries' texts.
+    ``own`` are the vectors of the tools' texts, float32 of shape (m, d).
     """
 
     tools: tuple[Tool, ...]
@@ -167,16 +170,16 @@ class Lessons:
     retriever: Retriever
 
     def without(self, fold: int) -> Lessons:
-        """The data of the other folds."""
+        """The training data from the other folds."""
         keep = self.queries.folds != fold
         return replace(self, queries=self.queries.part(keep), vectors=self.vectors[keep])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstStage:
-    """Tool2Vec vectors, and the classifier if the method has one.
+    """The Tool2Vec vectors, and the classifier if the method has one.
 
-    ``own`` are the vectors of the tools' texts if these select candidates.
+    ``own`` are the vectors of the tools' texts, if these vectors select candidates.
     """
 
     usage: UsageVectors
@@ -261,7 +264,7 @@ def fitted_stage(lessons: Lessons, config: LearnConfig, progress: Progress) -> F
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trainer:
-    """The resources of training: an embedder, the cache, and progress."""
+    """What training works with: an embedder, the cache of vectors, and the report of progress."""
 
     embedder: Embedder
     cache: VectorCache
@@ -286,9 +289,9 @@ class Trainer:
     def views(
         self, lessons: Lessons, stages: Sequence[FirstStage], config: LearnConfig
     ) -> dict[int, FoldView]:
-        """The view of each text, by row, from the stage trained without its fold.
+        """What models trained without each text's fold say about the text, by row.
 
-        It covers recorded queries, and some questions if a refiner learns from them.
+        Recorded queries are covered, and some questions too if a refiner learns from them.
         """
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)
@@ -309,7 +312,7 @@ class Trainer:
     def held_out(
         self, lessons: Lessons, views: Mapping[int, FoldView]
     ) -> list[learned_model.HeldOutQuery]:
-        """Recorded queries with the scores of models that did not see them."""
+        """The recorded queries with scores from models that did not see them."""
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
         by_text = lessons.retriever.text_scores([rule_request(queries.texts[row]) for row in rows])
@@ -330,7 +333,7 @@ class Trainer:
 
 
 def _seen_tools(queries: TrainingQueries) -> frozenset[str]:
-    """The tools with recorded queries."""
+    """The tools that serve recorded queries."""
     rows = queries.tool[queries.recorded[queries.at]]
     return frozenset(queries.ids[row] for row in rows.tolist())
 

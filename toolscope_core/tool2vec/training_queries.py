@@ -17,9 +17,9 @@ from toolscope_core.model.tool import Augmentation, digest
 
 FOLDS = 3
 QUESTION_WEIGHT = 1 / 3
-"""The weight of a question that a model wrote; a recorded query has 1."""
+"""The weight of a question that a model wrote; a recorded query has the weight 1."""
 LEAST_QUERIES = 10
-"""With fewer recorded queries, nothing could be checked on held-out queries."""
+"""The fewest recorded queries. With fewer, nothing could be checked on held-out queries."""
 
 _Rows = NDArray[np.intp]
 
@@ -28,9 +28,9 @@ _Rows = NDArray[np.intp]
 class TrainingQueries:
     """n texts, sorted, with the tools that serve them.
 
-    ``ids`` are all m tools, sorted. ``at`` and ``tool`` have the rows of each pair of a text and a
-    serving tool. ``golds`` are the needs of each text by tool ids. ``recorded`` is false if a model
-    wrote the text.
+    ``ids`` are the ids of all m tools, sorted. ``at`` and ``tool`` have one entry for each pair of
+    a text and a tool that serves it: the row of the text and the row of the tool. ``golds`` are the
+    needs of each text, as tool ids. ``recorded`` is false if a model wrote the text.
     """
 
     ids: tuple[str, ...]
@@ -47,12 +47,14 @@ class TrainingQueries:
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:
-        """The training weight of each text, shape (n,): ``QUESTION_WEIGHT`` if a model wrote it."""
+        """The training weight of each text, shape (n,): ``QUESTION_WEIGHT`` if a model wrote the
+        text, otherwise 1.
+        """
         return np.where(self.recorded, 1.0, QUESTION_WEIGHT).astype(np.float32)
 
     @cached_property
     def evidence(self) -> NDArray[np.float32]:
-        """The summed weights of the texts that each tool serves, shape (m,)."""
+        """The sum of the weights of the texts that each tool serves, shape (m,)."""
         weights = self.weights[self.at]
         return np.bincount(self.tool, weights, minlength=len(self.ids)).astype(np.float32)
 
@@ -76,7 +78,7 @@ class TrainingQueries:
         return digest(self.ids, self.texts, sorted(pairs), self.recorded.tolist())
 
     def labels(self, texts: _Rows) -> NDArray[np.float32]:
-        """1 for each tool that serves a text, shape (len(texts), m)."""
+        """A matrix of shape (len(texts), m): 1 where the tool serves the text, otherwise 0."""
         place = np.full(len(self.texts), -1, dtype=np.intp)
         place[texts] = np.arange(len(texts))
         own = place[self.at] >= 0
@@ -85,7 +87,7 @@ class TrainingQueries:
         return matrix
 
     def part(self, keep: NDArray[np.bool_]) -> TrainingQueries:
-        """The queries with only these texts, and all tools."""
+        """These queries with only the texts to ``keep``, but with all tools."""
         place = np.cumsum(keep) - 1
         own = keep[self.at]
         rows = np.flatnonzero(keep)
@@ -104,9 +106,9 @@ def training_queries(
 ) -> TrainingQueries:
     """The queries served by a tool of ``ids``, and the questions of document variants.
 
-    A question is served by its tool. A repeated text counts once, with the tools of both; needs
-    that no tool here serves are left out. Raises ``ConfigError`` if fewer than ten queries are
-    left.
+    A question is served by its tool. A repeated text counts once, with the tools of all its copies.
+    Needs that no tool in ``ids`` serves are left out. Raises ``ConfigError`` if fewer than ten
+    queries are left.
     """
     ids = tuple(sorted(ids))
     in_catalog = frozenset(ids)

@@ -21,7 +21,7 @@ from toolscope_core.tool2vec.training_queries import TrainingQueries
 
 _Floats = NDArray[np.float32]
 Labels = Callable[[NDArray[np.intp]], _Floats]
-"""For rows of texts, their labels: float32 of shape (rows, m)."""
+"""Maps the rows of texts to the texts' labels, float32 of shape (rows, m)."""
 
 _BATCH, _RATE, HEAD_RATE, _SCALE = 32, 1e-4, 1e-3, 12.0
 PATIENCE = 2
@@ -30,9 +30,10 @@ PATIENCE = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledTexts:
-    """n texts with the tools that serve them, their weights, and which are ``checked``.
+    """n texts with the tools that serve them, their weights, and which texts are ``checked``.
 
-    Checked texts are not trained on but decide when to stop; both arrays have shape (n,).
+    Checked texts are not used for training but decide when training stops. ``weights`` and
+    ``checked`` have shape (n,).
     """
 
     texts: Sequence[str]
@@ -44,8 +45,8 @@ class LabelledTexts:
 class TunedClassifier(encoder_layers.TrainedNetwork):
     """An encoder whose mean vector goes through one logistic classifier per tool.
 
-    The classifiers start at ``centres`` of shape (m, d), or at zeros if the encoder has another
-    width. Raises ``ModelError`` if the encoder cannot be loaded.
+    The classifiers start at ``centres`` of shape (m, d), or at zeros if the encoder's vectors have
+    another length. Raises ``ModelError`` if the encoder cannot be loaded.
     """
 
     def __init__(self, centres: Vectors, source: str = DEFAULT_MODEL) -> None:
@@ -78,12 +79,12 @@ class TunedClassifier(encoder_layers.TrainedNetwork):
         on_epoch: Callable[[int, encoder_layers.Arrays], None],
         progress: Progress = silent,
     ) -> int:
-        """Train with weighted binary cross-entropy over all tools (AdamW); returns the best epoch,
-        from 1.
+        """Train with weighted binary cross-entropy over all tools (AdamW).
 
-        The weights of the epoch with the smallest loss on ``checked`` texts are kept. After each
-        epoch ``on_epoch`` receives its number and the weights, for a checkpoint. Reports
-        ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
+        Returns the best epoch, counted from 1: the epoch with the smallest loss on ``checked``
+        texts, whose weights are kept. After each epoch, ``on_epoch`` receives the epoch's number
+        and the weights, for a checkpoint. Reports ``Step("tune", …)``, counted in batches;
+        ``progress`` may raise to cancel.
         """
         import torch
 
@@ -149,23 +150,25 @@ class TunedClassifier(encoder_layers.TrainedNetwork):
 
 EPOCHS = 4
 SECONDS_A_TEXT = 0.022
-"""The time of a text in an epoch: 716 s for the 8,189 of UltraTool, on two cores."""
+"""The seconds that a text takes in an epoch: the 8,189 texts of UltraTool took
+716 s on two cores.
+"""
 _EPOCH = "epoch"
-"""Beside the weights in a checkpoint."""
+"""The name under which a checkpoint stores its epoch, beside the weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The weights after the last epoch of one training, in a cache file ``name``.
+    """The weights after the last epoch of one training, in the cache file ``name``.
 
-    A damaged file counts as missing.
+    A damaged file is treated as missing.
     """
 
     folder: Path
     name: str
 
     def keep(self, epoch: int, arrays: encoder_layers.Arrays) -> None:
-        """Store the weights after an epoch, counted from 1, replacing earlier ones."""
+        """Store the weights after an epoch, counted from 1; earlier weights are replaced."""
         from safetensors.numpy import save
 
         write_sealed(self.folder, self.name, save({**arrays, _EPOCH: np.array(epoch)}))
@@ -190,11 +193,11 @@ def tuned_classifier(
     folder: Path,
     progress: Progress = silent,
 ) -> TunedClassifier:
-    """A classifier whose encoder was trained on all folds but ``CHECKED_FOLD``, which decides when
-    to stop.
+    """A classifier whose encoder was trained on all folds except ``CHECKED_FOLD``, which decides
+    when training stops.
 
-    The encoder is given by name or folder. Training continues from a checkpoint of the same
-    training in ``folder``, if there is one. Raises ``ModelError`` if the encoder cannot be loaded.
+    ``encoder`` is a name or a folder. If ``folder`` has a checkpoint of the same training, training
+    continues from there. Raises ``ModelError`` if the encoder cannot be loaded.
     """
     network = TunedClassifier(centres, encoder)
     store = Checkpoint(folder, f"checkpoints/{digest(queries.version, encoder)[:32]}.epoch")
@@ -212,7 +215,7 @@ def tuned_classifier(
 
 
 def rule_request(text: str) -> ToolRequest:
-    """A text as searched: split by rule."""
+    """A text as a request for the search, split by rule."""
     return ToolRequest(text, decompose(text))
 
 
@@ -222,9 +225,10 @@ def with_tuned(
     texts: Sequence[str],
     network: TunedClassifier,
 ) -> tuple[list[HeldOutQuery], dict[int, FoldView]]:
-    """The queries of ``CHECKED_FOLD`` with the scores of a network that did not see them.
+    """The queries in ``CHECKED_FOLD`` with scores from a network that did not see them.
 
-    All views get its scores too, for a refiner that selects its candidates by them.
+    All views also get the network's scores, because a refiner may select its candidates by these
+    scores.
     """
     scored_views = {}
     for row, view in views.items():

@@ -26,7 +26,9 @@ from toolscope_core.wording.tool_text import tool_text
 _BATCH, RATE, MARGIN = 16, 2e-5, 0.2
 
 Triplet = tuple[str, str, str]
-"""A request, a text of what serves it, and a text of what does not."""
+"""A request, the text of something that serves the request, and the text of something that does
+not.
+"""
 
 
 class TunedEmbedder:
@@ -39,10 +41,11 @@ class TunedEmbedder:
         self._model = loaded_encoder(source)
 
     def train(self, triplets: Sequence[Triplet], progress: Progress = silent) -> None:
-        """Train one epoch.
+        """Train for one epoch.
 
-        A request should be closer to what serves it than to what does not, by a cosine of
-        ``MARGIN``. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
+        A request should be closer, by a cosine of ``MARGIN``, to the text that serves it than to
+        the text that does not. Reports ``Step("tune", …)``, counted in batches; ``progress`` may
+        raise to cancel.
         """
         loss = triplet_loss(self._model, MARGIN)
         requests = [request for request, _, _ in triplets]
@@ -57,7 +60,7 @@ class TunedEmbedder:
         self._model.eval()
 
     def files(self) -> dict[str, bytes]:
-        """The files of a sentence-transformers model, weights as safetensors, by name."""
+        """The files of a sentence-transformers model by name, with the weights as safetensors."""
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             self._model.save(str(folder), create_model_card=False, safe_serialization=True)
@@ -66,10 +69,11 @@ class TunedEmbedder:
 
 
 MOST_TRIPLETS, SECONDS_A_TRIPLET = 2_000, 0.44
-"""The triplets of an epoch: for UltraTool's long requests they take a quarter of an hour on two
-cores."""
+"""The most triplets in an epoch and the seconds for each: with UltraTool's long requests they take
+a quarter of an hour on two cores.
+"""
 MISTAKEN = 10
-"""The negatives of a request are drawn from this many nearest tools."""
+"""The negatives of a request are drawn from this many of the nearest tools."""
 
 
 def triplets_of(
@@ -77,10 +81,10 @@ def triplets_of(
 ) -> list[tuple[str, str, str]]:
     """A triplet for each request and tool that serves it, recorded requests first.
 
-    ``vectors`` are those of the queries' texts, (n, d), ``centres`` the tools' Tool2Vec vectors,
-    (m, d), and ``own`` the tools' texts. A tool is represented by one of its queries, or by its own
-    text if it has none. The positive is another query of the serving tool. The negative is a query
-    that none of the request's serving tools serves.
+    ``vectors`` are the vectors of the queries' texts, (n, d), ``centres`` the tools' Tool2Vec
+    vectors, (m, d), and ``own`` the tools' texts. A tool is represented by one of its queries, or
+    by its own text if it has none. The positive is another query of the serving tool. The negative
+    is a query that none of the request's serving tools serves.
     """
     generator = np.random.default_rng(409)
     texts_by_tool: dict[int, list[int]] = {}
@@ -108,7 +112,9 @@ def triplets_of(
 
 
 def _sampled_places(queries: TrainingQueries, generator: np.random.Generator) -> NDArray[np.intp]:
-    """The positions of pairs of a text and a tool: all of recorded texts, then others at random."""
+    """The positions of the pairs of a text and a tool: first all pairs with recorded texts, then
+    the other pairs in random order.
+    """
     recorded = queries.recorded[queries.at]
     first, rest = np.flatnonzero(recorded), np.flatnonzero(~recorded)
     places = np.concatenate([generator.permutation(first), generator.permutation(rest)])
@@ -116,12 +122,16 @@ def _sampled_places(queries: TrainingQueries, generator: np.random.Generator) ->
 
 
 _QUERIES = "queries.json"
-"""Beside a tuned model: the hashes of the recorded texts that it learned from."""
+"""The file beside a tuned model with the hashes of the recorded texts from which
+the model learned.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderFiles:
-    """The files of a tuned embedder by name, and the number of triplets that it learned from."""
+    """The files of a tuned embedder by name, and the number of triplets from which the embedder
+    learned.
+    """
 
     files: Mapping[str, bytes]
     triplets: int
@@ -146,7 +156,8 @@ def tuned_files(
     """A model, by name or folder, tuned for one epoch on queries and the questions of ``variants``
     with a triplet loss (§5.1).
 
-    Raises ``ModelError`` if it cannot be loaded, ``ConfigError`` if too few queries name a tool.
+    Raises ``ModelError`` if the model cannot be loaded, ``ConfigError`` if too few queries name a
+    tool.
     """
     own = sorted(with_variants(tools, variants), key=lambda tool: tool.id)
     lessons = training_queries(queries, variants, [tool.id for tool in own])
@@ -164,7 +175,9 @@ def tuned_files(
 
 
 def learned_texts(folder: Path) -> Callable[[str], bool]:
-    """Whether a tuned embedder learned from exactly a text; never, of another model."""
+    """Tells whether a tuned embedder learned from exactly a given text. For another model the
+    answer is always no.
+    """
     try:
         keys = frozenset(json.loads(folders.read_file(folder / _QUERIES)))
     except folders.DAMAGE:
