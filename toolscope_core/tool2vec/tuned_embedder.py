@@ -112,8 +112,9 @@ def triplets_of(
 
 
 def _sampled_places(queries: TrainingQueries, generator: np.random.Generator) -> NDArray[np.intp]:
-    """The positions of the pairs of a text and a tool: first all pairs with recorded texts, then
-    the other pairs in random order.
+    """The positions of at most ``MOST_TRIPLETS`` pairs of a text and a tool.
+
+    Pairs with recorded texts come first, and then the other pairs, each group in random order.
     """
     recorded = queries.recorded[queries.at]
     first, rest = np.flatnonzero(recorded), np.flatnonzero(~recorded)
