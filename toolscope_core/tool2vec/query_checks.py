@@ -56,7 +56,7 @@ class QueryChecks:
         )
 
     def _names(self, text: str, tool_ids: Sequence[str]) -> Iterator[QueryFlaw]:
-        """An objection for each tool that the request names.
+        """An objection for each tool name in the request.
 
         The names of the request's own tools count in any spelling, and the names and ids of other
         tools count only as identifiers.

@@ -312,7 +312,7 @@ class Trainer:
     def held_out(
         self, lessons: Lessons, views: Mapping[int, FoldView]
     ) -> list[learned_model.HeldOutQuery]:
-        """At most ``MOST_CHECKED`` recorded queries, with scores from models that did not see them."""
+        """At most ``MOST_CHECKED`` recorded queries with scores by models trained without them."""
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
         by_text = lessons.retriever.text_scores([rule_request(queries.texts[row]) for row in rows])

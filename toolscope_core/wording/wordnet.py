@@ -1,10 +1,10 @@
 """Relations of English words: synonyms, opposites, kinds of one thing.
 
 Derived from the Open English WordNet (CC BY 4.0; the notices are beside the tables) by
-``benchmarks/derive_wordnet.py``: it has single words in their four most common senses. A sense has
-a rank for each of its words, 1 if it is the word's most common one. Synonyms share the most common
-sense of both and are also similar in meaning, so *book* is not a synonym of *word*. Words are in
-lower case.
+``benchmarks/derive_wordnet.py``. The tables have single words in their four most common senses. A
+sense has a rank for each of its words, 1 if it is the word's most common one. Synonyms share the
+most common sense of both and are also similar in meaning, so *book* is not a synonym of *word*.
+Words are in lower case.
 """
 
 import gzip
