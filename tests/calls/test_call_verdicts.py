@@ -41,7 +41,7 @@ def test_a_difference_is_said_once_with_its_number():
 
 def test_a_refusal_of_one():
     words = verdict(call({"x": 1}, {"x": 1}), call(answer(refusal="no such id"), {"x": 1}))
-    assert "one refuses what the other takes: a/get refuses 1 of 2" in words
+    assert "a/get refuses 1 of 2" in words
     assert "“no such id”" in words
 
 

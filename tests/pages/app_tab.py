@@ -31,6 +31,13 @@ class AppTab:
         self.is_open = True
         return self
 
+    def tick_servers(self, *names):
+        """Tick the boxes of the servers with these names."""
+        for name in names:
+            (box,) = [box for box in self.at.checkbox if f"**{name}**" in box.label]
+            box.check().run()
+        return self
+
     def press(self, start):
         """Press the one button whose key begins so."""
         self.button(start).click().run()

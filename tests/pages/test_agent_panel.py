@@ -55,13 +55,6 @@ def given(page, text):
     return page
 
 
-def ticked(page, *names):
-    for name in names:
-        (box,) = [box for box in page.at.checkbox if f"**{name}**" in box.label]
-        box.check().run()
-    return page
-
-
 def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatch):
     assert "No model" in page.open("evaluation", **VIEW).text
     monkeypatch.setattr(sign_in, "is_shared", lambda: True)
@@ -83,16 +76,16 @@ def test_nothing_starts_before_every_server_is_ticked(page, server, tmp_path):
     given(page, configuration(tmp_path))
     assert "original_stub.py north" in "\n".join(text.value for text in page.at.text)
     assert page.button("agent_start").disabled
-    ticked(page, "north")
+    page.tick_servers("north")
     assert page.button("agent_start").disabled and not server.received
-    ticked(page, "south")
+    page.tick_servers("south")
     assert not page.button("agent_start").disabled
 
 
 def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     given(opened(page, server), configuration(tmp_path))
     page.at.toggle(key="agent_changes").set_value(True).run()
-    ticked(page, "north", "south").press("agent_start")
+    page.tick_servers("north", "south").press("agent_start")
     page.after(judging.job(page.now))
     results = page.tables("figure")[0].set_index("figure")
     assert list(results.loc["tools"][["as it is", "merged"]]) == ["6", "5"]
@@ -143,5 +136,5 @@ def test_a_server_of_another_name_is_chosen(page, server, tmp_path):
     choice = next(one for one in page.at.selectbox if one.label == "Server north")
     assert choice.value is None and page.button("agent_start").disabled
     choice.set_value("arctic").run()
-    ticked(page, "arctic", "south")
+    page.tick_servers("arctic", "south")
     assert not page.button("agent_start").disabled

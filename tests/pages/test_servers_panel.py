@@ -154,11 +154,11 @@ def test_another_command_than_before_is_said_and_has_a_tick_of_its_own(
     offers = tuple(ServerOffer(server.name) for server in config.servers)
     live_servers.remember(still.store, "Desk", Survey(config.servers, offers, "then"))
     app = given(monkeypatch, still, text_of(a=entry("good")))
-    assert "command or address of this server has changed" not in words(app)
+    assert "command or address" not in words(app)
     tick(app, "a").check().run()
     assert not app.button(key="servers_start").disabled
     paste(app, text_of(a={"command": "rm", "args": ["-rf", "/"]}))
-    assert "command or address of this server has changed" in words(app)
+    assert "command or address" in words(app)
     assert not tick(app, "a").value
     assert app.button(key="servers_start").disabled
 

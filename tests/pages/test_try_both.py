@@ -51,13 +51,6 @@ def configured(page):
     return page
 
 
-def ticked(page, *names):
-    for name in names:
-        (box,) = [box for box in page.at.checkbox if f"**{name}**" in box.label]
-        box.check().run()
-    return page
-
-
 def sent(page):
     """Start the servers, and wait for the verdict."""
     page.press("try_both")
@@ -70,15 +63,15 @@ def test_nothing_is_sent_before_each_server_is_ticked(page):
     (calls,) = page.tables("arguments", "mapped")
     assert {"count": 3} in [json.loads(one) for one in calls["arguments"]]
     assert page.button("try_both").disabled
-    ticked(page, "left")
+    page.tick_servers("left")
     assert page.button("try_both").disabled
-    ticked(page, "right")
+    page.tick_servers("right")
     assert not page.button("try_both").disabled
     assert page.now.log == ()
 
 
 def test_the_verdict_is_on_the_card_speaks_against_it_and_names_each_call(page):
-    sent(ticked(configured(opened(page)), "left", "right"))
+    sent(configured(opened(page)).tick_servers("left", "right"))
     (decision,) = page.now.log
     assert (decision.action, decision.detail["versions"]) == ("compare", ["1.2", "1.2"])
     assert "100 times" in page.text
@@ -95,7 +88,7 @@ def test_the_pair_on_the_overlap_page_has_the_same_rows(page):
     page.at.segmented_control(key="pair_more").set_value("Calls").run()
     assert "No calls were sent" in page.text
     page.open("review", cluster=card(page, "get_price").id)
-    sent(ticked(configured(opened(page)), "left", "right"))
+    sent(configured(opened(page)).tick_servers("left", "right"))
     (on_card,) = page.tables("arguments", "differences")
     verdict = page.now.log[0].detail["verdict"]
     page.open("overlap", pair=pair)
@@ -111,7 +104,7 @@ def test_a_persons_calls_are_sent_and_no_others(page):
     configured(opened(page))
     page.widget("text_area", "calls_").set_value('{"count": 7}').run()
     page.widget("toggle", "try_further").set_value(False).run()
-    sent(ticked(page, "left", "right"))
+    sent(page.tick_servers("left", "right"))
     (decision,) = page.now.log
     assert {one["arguments"]["count"] for one in decision.detail["rows"]} == {7}
 
@@ -124,7 +117,7 @@ def test_what_cannot_be_read_is_said_and_offers_no_button(page):
 
 def test_a_tool_that_does_not_say_that_it_only_reads_needs_a_tick(page, monkeypatch):
     monkeypatch.setattr(try_both_panel, "why_not_called", lambda tool: "nobody says so")
-    ticked(configured(opened(page)), "left", "right")
+    configured(opened(page)).tick_servers("left", "right")
     assert page.button("try_both").disabled
     for box in page.widgets("checkbox", "reads_"):
         assert not box.value

@@ -169,8 +169,8 @@ class CallsOfModel:
 
 def calls_of_model(tools: Sequence[Tool], asker: Asker) -> CallsOfModel:
     """Calls to those of the tools that have ``open_arguments``; the model gives only these."""
-    asked = [tool for tool in {one.id: one for one in tools}.values() if open_arguments(tool)]
-    answers = zip(asked, asker(CALLS_TASK, asked), strict=True)
+    open_tools = [tool for tool in {one.id: one for one in tools}.values() if open_arguments(tool)]
+    answers = zip(open_tools, asker(CALLS_TASK, open_tools), strict=True)
     values = {tool.id: one.value for tool, one in answers if one and one.value}
     calls = {tool_id: value["calls"] for tool_id, value in values.items()}
     return CallsOfModel(calls, sum(value["dropped"] for value in values.values()))

@@ -270,9 +270,9 @@ def _launches(
     keys, launches = launches_of(servers, configuration, chosen_keys, os.environ)
     allowed = {*(start or ())}
     wanted = {*keys.values()} - allowed
-    asked = tuple(one for one in configuration.servers if one.name in wanted)
-    if asked:
-        part = replace(configuration, servers=asked, odd={})
+    unticked = tuple(one for one in configuration.servers if one.name in wanted)
+    if unticked:
+        part = replace(configuration, servers=unticked, odd={})
         allowed |= {*confirmed_servers(part, yes, True, "--start")}
     if missing := [key for key in keys.values() if key not in allowed]:
         raise ConfigError(

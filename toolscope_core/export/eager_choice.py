@@ -138,13 +138,13 @@ def _searched_text(tool: Tool, members: Iterable[Tool]) -> str:
 
     Empty if none of them adds one.
     """
-    said = _words(" ".join((*tool_name_words(tool), tool.description)))
+    words = _words(" ".join((*tool_name_words(tool), tool.description)))
     notes = []
     for member in members:
         name = " ".join(tool_name_words(member))
         first = next(iter(sentences(without_hidden(source_text(member)))), "").rstrip(".")
-        new = [part for part in (name, first) if not _words(part) <= said]
-        said = said.union(*map(_words, new))
+        new = [part for part in (name, first) if not _words(part) <= words]
+        words = words.union(*map(_words, new))
         notes += [f"{': '.join(new)}."] if new else []
     return " ".join([tool.description.rstrip(), *notes]).strip() if notes else ""
 

@@ -96,9 +96,9 @@ class ToolFacts:
         """Which pairs are a tool and one of another server that does the same by an argument."""
         special, general = self.actions
         size = len(self.tools)
-        known = np.minimum(special, general).astype(np.int64) * size + np.maximum(special, general)
-        asked = np.minimum(left, right).astype(np.int64) * size + np.maximum(left, right)
-        return np.isin(asked, known)
+        doing = np.minimum(special, general).astype(np.int64) * size + np.maximum(special, general)
+        pairs = np.minimum(left, right).astype(np.int64) * size + np.maximum(left, right)
+        return np.isin(pairs, doing)
 
     def too_little_known(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs a person must review because too little is known.

@@ -100,8 +100,8 @@ def _members(analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]
         free.pop(tool, None)
     mappable = analysis.judge.facts.mappable
     members = {tool: (tool,) for tool in free if mappable[analysis.rows[tool]]}
-    known = [one for one in clusters if one.kind != "looks_alike"]
-    return members | {one.canonical: one.members for one in known}
+    cards = [one for one in clusters if one.kind != "looks_alike"]
+    return members | {one.canonical: one.members for one in cards}
 
 
 @dataclass(frozen=True, slots=True)

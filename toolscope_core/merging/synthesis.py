@@ -243,10 +243,12 @@ def _actions(allowed: Sequence[Tool], members: Sequence[Tool]) -> tuple[str, dic
     Empty unless servers and values together tell all members apart.
     """
     for general in allowed:
-        found = {
+        values = {
             tool.id: action_of(tool, general) for tool in members if tool.owner != general.owner
         }
-        acts: dict[str, JsonObject] = {tool: {act[0]: act[1]} for tool, act in found.items() if act}
+        acts: dict[str, JsonObject] = {
+            tool: {act[0]: act[1]} for tool, act in values.items() if act
+        }
         choices = {(tool.owner, canonical_json(acts.get(tool.id))) for tool in members}
         wholes = {tool.owner for tool in members if tool.id not in acts}
         partly = {tool.owner for tool in members if tool.id in acts}

@@ -223,13 +223,13 @@ def _own_products(tool: Tool) -> Products:
     """
     name = [(word, _is_a_name(word)) for word in tool_name_words(tool)]
     text, before, end, goes_on = [], ".", 0, False
-    for found in _WORD.finditer(tool.description[:_TEXT]):
-        word = found[0]
+    for match in _WORD.finditer(tool.description[:_TEXT]):
+        word = match[0]
         is_name = word[0].isupper() and before not in ".!?\n:"
-        goes_on = goes_on and found.start() == end + 1 and before.lower() not in _spellings()
+        goes_on = goes_on and match.start() == end + 1 and before.lower() not in _spellings()
         is_whole = is_name and len(word) > 1 and not goes_on
         text.append((word.lower(), is_whole or _is_a_name(word.lower())))
-        before, end, goes_on = word, found.end(), is_name
+        before, end, goes_on = word, match.end(), is_name
     own = server_products(tool.server).unlisted
     return replace(
         _products([*_mentions(name), *_mentions(text)]),
