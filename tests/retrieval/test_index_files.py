@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.embedding.vector_cache import VectorCache, encode_new
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval import documents, index_files
@@ -27,35 +27,48 @@ def folders(cache):
     return sorted((cache.folder / "search").iterdir())
 
 
+def read_in_full(cache, embedder):
+    """The index of all documents, with all their full texts."""
+    index = open_index(DOCUMENTS, embedder, cache)
+    index.add(encode_new(index.unread(range(len(DOCUMENTS))), embedder, cache))
+    return open_index(DOCUMENTS, embedder, cache)
+
+
 def scores(index, text="send a mail"):
-    return index.dense(WordEmbedder().encode([text])[0]), index.sparse.scores(text)
+    vector = WordEmbedder().encode([text])[0]
+    in_full = index.in_full(index.dense(vector), vector, range(len(DOCUMENTS)))
+    return in_full, index.sparse.scores(text)
 
 
 def test_what_was_kept_is_read_and_scores_to_the_bit_what_was_built(cache, monkeypatch):
-    built = open_index(DOCUMENTS, WordEmbedder(), cache)
+    built = read_in_full(cache, WordEmbedder())
     monkeypatch.setattr(index_files, "embed_cached", None)
     read = open_index(DOCUMENTS, WordEmbedder(), cache)
-    assert isinstance(read.vectors, np.memmap)
+    assert isinstance(read._full, np.memmap)
     for one, other in zip(scores(built), scores(read), strict=True):
         assert one.tolist() == other.tolist()
     assert scores(read)[0][0] == scores(read)[0][2]
     assert len(folders(cache)) == 1
 
 
-def test_dense_scores_are_the_mean_of_two_cosines(cache):
-    index, asked = open_index(DOCUMENTS, WordEmbedder(), cache), WordEmbedder().encode(["mail"])[0]
+def test_dense_scores_are_the_mean_of_two_cosines_for_documents_compared_in_full(cache):
+    index, asked = read_in_full(cache, WordEmbedder()), WordEmbedder().encode(["mail"])[0]
     short, full = (
         WordEmbedder().encode([getattr(one, name) for one in DOCUMENTS]) @ asked
         for name in ("short", "full")
     )
-    assert index.dense(asked) == pytest.approx((short + full) / 2, abs=1e-6)
+    assert index.dense(asked) == pytest.approx(short, abs=1e-6)
+    expected = [(short + full)[0] / 2, short[1], (short + full)[2] / 2]  # the first and third equal
+    assert index.in_full(index.dense(asked), asked, [0]) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.case(6)
-@pytest.mark.parametrize("name", ["vectors.npy", "sparse/data.csc.index.npy", "seals.json"])
+@pytest.mark.parametrize(
+    "name", ["short.npy", "full.npy", "sparse/data.csc.index.npy", "seals.json"]
+)
 @pytest.mark.parametrize("damage", ["flip", "cut", "gone"])
 def test_a_damaged_index_is_built_anew(cache, name, damage):
-    whole = scores(open_index(DOCUMENTS, WordEmbedder(), cache))
+    whole = scores(read_in_full(cache, WordEmbedder()))
     file = folders(cache)[0] / name
     body = bytearray(file.read_bytes())
     if damage == "gone":
@@ -68,11 +81,12 @@ def test_a_damaged_index_is_built_anew(cache, name, damage):
     assert len(folders(cache)) == 1
 
 
-def test_more_tools_embed_their_own_texts_alone(cache):
+def test_more_tools_embed_their_own_short_texts_alone(cache):
     open_index(DOCUMENTS, WordEmbedder(), cache)
-    more, embedder = tool_document(Tool("d", "d", "print a page")), WordEmbedder()
-    open_index([*DOCUMENTS, more], embedder, cache)
-    assert embedder.asked == sorted({more.short, more.full}, key=lambda text: (len(text), text))
+    more, embedder = tool_document(Tool("d", "d", "print a page", server="s")), WordEmbedder()
+    index = open_index([*DOCUMENTS, more], embedder, cache)
+    assert embedder.asked == [more.short]
+    assert index.unread([3]) == [more.full]
 
 
 def test_the_oldest_index_goes_first(cache, monkeypatch):

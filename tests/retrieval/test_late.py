@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.vector_cache import STEPS, TOKEN_CHUNK, TokenCache, VectorCache, coded
+from toolscope_core.embedding.vector_cache import CHUNK, STEPS, TokenCache, VectorCache, coded
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -61,21 +61,21 @@ def test_another_model_has_its_own(tmp_path, embedder):
 
 
 def test_progress_is_told_in_texts_and_an_interrupted_run_goes_on(tmp_path, embedder):
-    texts = [f"text {number}" for number in range(TOKEN_CHUNK + 5)]
+    texts = [f"text {number}" for number in range(CHUNK + 5)]
 
     def stop(step):
-        if step.done >= TOKEN_CHUNK and len(embedder.texts) == TOKEN_CHUNK:
+        if step.done >= CHUNK and len(embedder.texts) == CHUNK:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         TokenCache(tmp_path).ensure(texts, embedder, stop)
-    assert len(embedder.texts) == TOKEN_CHUNK
+    assert len(embedder.texts) == CHUNK
     steps = []
     TokenCache(tmp_path).ensure(texts, embedder, steps.append)
     assert len(embedder.texts) == len(texts)
     assert [(step.stage, step.done, step.total) for step in steps] == [
-        ("tokens", TOKEN_CHUNK, len(texts)),
-        ("tokens", len(texts), len(texts)),
+        ("embed", 0, 5),
+        ("embed", 5, 5),
     ]
 
 

@@ -160,6 +160,7 @@ def test_many_at_once_are_what_each_is_alone(open_retriever):
 
 def test_few_texts_are_embedded_at_once_and_many_are_kept(open_retriever, tmp_path):
     retriever = open_retriever()
+    retriever.encode_documents()
     files = {path.name for path in tmp_path.rglob("*.vec")}
     retriever.search(ToolRequest("weather"))
     assert {path.name for path in tmp_path.rglob("*.vec")} == files

@@ -100,10 +100,10 @@ def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engi
     if options.servers:
         retriever = searcher.servers()
         made_up = {profile.name for profile in retriever.profiles if profile.is_made_up}
-        servers = retriever.search(tool_request, options.k)
+        (servers,) = retriever.search_each([tool_request], options.k, words_first)
         lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
     else:
-        (answer,) = searcher.tools.answers([tool_request], options.k)
+        (answer,) = searcher.tools.answers([tool_request], options.k, words_first)
         none_fits = _none_fits(request, answer, catalog, options)
         lines = [_tool_line(tool, catalog) for tool in answer.places]
     parts = tool_request.subqueries

@@ -13,6 +13,7 @@ from toolscope_core.catalog.document_variants import LoadedVariants, read_varian
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
 from toolscope_core.cli.usage_command import recorded_requests
+from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation import selection
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
@@ -36,9 +37,8 @@ from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose, recorded_splits, splits_of_model
-from toolscope_core.retrieval.documents import tool_document
+from toolscope_core.retrieval.documents import FEW, tool_document
 from toolscope_core.retrieval.fitting import Fit
-from toolscope_core.retrieval.index_files import encode_documents
 from toolscope_core.retrieval.retriever import RankedServer, RankedTool, ServerRetriever
 from toolscope_core.retrieval.searching import BY_TOKENS
 from toolscope_core.tool2vec.learned_model import LearnedModel
@@ -345,18 +345,19 @@ class Searcher:
         """A search for ranking tools of several toolsets for many requests."""
         return self.bench.ranker(self.options.config, self._model())
 
-    def _encode(self) -> None:
-        """If the engine is not the local one, let it encode the texts of the index into the
-        cache.
+    def _encode(self, in_full: bool = False) -> None:
+        """If the engine is not the local one, let it encode the short texts of the index, or all
+        of them, into the cache.
         """
-        config, servers = self.options.config, self.options.servers
+        config, servers, bench = self.options.config, self.options.servers, self.bench
         if self._engine is LOCAL or config.client:
             return
-        bench = self.bench
         documents = [tool_document(tool, not servers) for tool in bench.catalog.tools]
-        encode_documents(
-            *(documents, bench.embedder, bench.cache, self._engine, self.progress),
+        own = [one.texts if in_full else {one.short} for one in documents]
+        embed_cached(
+            *(sorted(frozenset[str]().union(*own)), bench.embedder, bench.cache, self.progress),
             keep_tokens=not servers and config.rerank in BY_TOKENS,
+            engine=self._engine,
         )
 
     def _model(self) -> LearnedModel | None:
@@ -382,6 +383,8 @@ class Searcher:
 
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
         """The results for each query."""
+        if len(queries) > FEW:
+            self._encode(in_full=True)
         requests, k = tuple(self.requests(queries)), self.options.k
         fits: tuple[Fit | None, ...] = ()
         ranked: Sequence[Sequence[RankedTool | RankedServer]]

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 import typer
@@ -55,12 +56,14 @@ from toolscope_core.retrieval.retriever import Retriever
 def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = None) -> Search:
     """A search over these tools with the local model.
 
-    The search also uses the recorded requests in a file, if they help. Raises the errors of the
-    retriever, and ``ConfigError`` if the file cannot be read.
+    Another thread encodes what the first searches do not need. The search also uses the recorded
+    requests in a file, if they help. Raises the errors of the retriever, and ``ConfigError`` if the
+    file cannot be read.
     """
     config = RetrievalConfig()
     cache = VectorCache(settings.cache_dir)
     retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
+    Thread(target=retriever.encode_documents, daemon=True).start()
     if usage is not None:
         retriever = retriever.with_learned(_learned_from(usage, tools, config))
 

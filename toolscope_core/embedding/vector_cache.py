@@ -10,7 +10,8 @@ import hashlib
 import math
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -148,8 +149,6 @@ def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:
 
 TokenCodes = NDArray[np.int8]
 
-TOKEN_CHUNK = 1_024
-"""The number of texts per file; an interrupted run keeps every finished file."""
 STEPS = 127
 """A component of a normalised vector, from -1 to 1, is stored as a whole number of 127ths."""
 
@@ -166,7 +165,11 @@ class TokenCache:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
+
+    def open(self, texts: Iterable[str], embedder: protocols.TokenEmbedder) -> TokenVectors:
+        """The stored token vectors of ``texts``."""
+        return TokenVectors(self, embedder, self.read(embedder.name, texts))
 
     def ensure(
         self,
@@ -176,63 +179,76 @@ class TokenCache:
     ) -> TokenVectors:
         """The token vectors of ``texts``; missing ones are computed and stored.
 
-        The same pass stores the vectors of the texts. Reports ``Step("tokens", …)`` in distinct
-        texts. Raises ``ConfigError`` if the folder is unusable, and ``ModelError`` in the same
-        cases as the embedder.
+        Raises and reports as ``encode_new`` does.
         """
-        distinct = dict.fromkeys(texts)
-        places = self._read(embedder.name, distinct)
-        missing = sorted(distinct.keys() - places.keys(), key=lambda text: (len(text), text))
-        cache = VectorCache(self._folder)
-        with_vector = cache.read(embedder.name, missing).keys()
-        for start in range(0, len(missing), TOKEN_CHUNK):
-            progress(protocols.Step("tokens", len(distinct) - len(missing) + start, len(distinct)))
-            part = missing[start : start + TOKEN_CHUNK]
-            vectors, tokens = embedder.encode_with_tokens(part)
-            self.write(embedder.name, dict(zip(part, map(coded, tokens), strict=True)))
-            by_text = zip(part, vectors, strict=True)
-            if new := {text: vector for text, vector in by_text if text not in with_vector}:
-                cache.write(embedder.name, new)
-        progress(protocols.Step("tokens", len(distinct), len(distinct)))
-        return TokenVectors(self._read(embedder.name, distinct) if missing else places, embedder)
+        vectors = self.open(texts, embedder)
+        vectors.ensure(texts, progress)
+        return vectors
 
-    def _read(self, model: str, texts: Iterable[str]) -> dict[str, _Place]:
+    def read(self, model: str, texts: Iterable[str]) -> dict[str, _Place]:
+        """The places of the stored codes, by text."""
         text_by_key = {text_key(text): text for text in texts}
         places: dict[str, _Place] = {}
         for path in sorted(self._model_folder(model).glob("*.tok")):
             places |= {text_by_key[key]: place for key, place in _table(path) if key in text_by_key}
         return places
 
-    def write(self, model: str, codes: Mapping[str, TokenCodes]) -> None:
-        """Store the codes of each text; there must be at least one text.
+    def write(self, model: str, codes: Mapping[str, TokenCodes]) -> dict[str, _Place]:
+        """Store the codes of each text, and return their places; there must be at least one text.
 
-        Raises ``ConfigError`` in the same case as ``ensure``.
+        Raises ``ConfigError`` if the folder is unusable.
         """
-        width = next(iter(codes.values())).shape[1]
-        table, offset = bytearray(), _HEADER.size + _ENTRY.size * len(codes) + 32
-        for text, rows in codes.items():
-            table += _ENTRY.pack(text_key(text), offset, len(rows), zlib.crc32(rows.tobytes()))
-            offset += rows.size
-        head = _HEADER.pack(_TOKEN_MAGIC, len(codes), width) + bytes(table)
-        seal = hashlib.sha256(head).digest()
-        body = head + seal + b"".join(rows.tobytes() for rows in codes.values())
-        folder = self._model_folder(model)
+        folder, text_by_key = self._model_folder(model), {text_key(text): text for text in codes}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            put(folder / f"{seal.hex()}.tok", body)
+            path = _write_codes(folder, {key: codes[text] for key, text in text_by_key.items()})
+            places = {text_by_key[key]: place for key, place in _table(path)}
+            self._fold(folder)
         except OSError as error:
-            raise unusable(self._folder, error) from error
+            raise unusable(self.folder, error) from error
+        return places
+
+    def _fold(self, folder: Path) -> None:
+        """Join small files if there are many."""
+        small = [path for path in sorted(folder.glob("*.tok")) if _size(path) < CHUNK]
+        if len(small) <= _MOST_FILES:
+            return
+        places = {key: place for path in small for key, place in _table(path)}
+        codes = {key: codes for key, one in places.items() if (codes := one.codes()) is not None}
+        new_file = _write_codes(folder, codes) if codes else None
+        for path in small:
+            if path != new_file:
+                with suppress(OSError):  # on Windows, a file that is mapped stays
+                    path.unlink(missing_ok=True)
 
     def _model_folder(self, model: str) -> Path:
-        return self._folder / "tokens" / text_key(model).hex()[:32]
+        return self.folder / "tokens" / text_key(model).hex()[:32]
 
 
 class TokenVectors:
     """Token vectors of texts, read from the mapped files on demand."""
 
-    def __init__(self, places: Mapping[str, _Place], embedder: protocols.TokenEmbedder) -> None:
-        self._places = places
-        self._embedder = embedder
+    def __init__(
+        self, cache: TokenCache, embedder: protocols.TokenEmbedder, places: dict[str, _Place]
+    ) -> None:
+        self._cache, self._embedder, self._places = cache, embedder, places
+        self._vectors = VectorCache(cache.folder)
+
+    def ensure(
+        self, texts: Iterable[str], progress: protocols.Progress = protocols.silent
+    ) -> dict[str, Vectors]:
+        """Compute and store what is missing, and return the vectors of the texts computed.
+
+        Raises and reports as ``encode_new`` does.
+        """
+        unread = set(texts) - self._places.keys()
+        if unread:  # another search may have stored them
+            self._places.update(self._cache.read(self._embedder.name, unread))
+        missing = by_length(unread - self._places.keys())
+        return encode_new(missing, self._embedder, self._vectors, progress, keep_tokens=self._keep)
+
+    def _keep(self, codes: Mapping[str, TokenCodes]) -> None:
+        self._places.update(self._cache.write(self._embedder.name, codes))
 
     def of(self, text: str) -> Vectors:
         """The token vectors of a text: float32 (tokens, d), rows of length about 1.
@@ -276,6 +292,29 @@ def coded(vectors: Vectors) -> TokenCodes:
 def decoded(codes: TokenCodes) -> Vectors:
     """The rows that the codes stand for: float32, of length about 1."""
     return codes.astype(np.float32) * np.float32(1 / STEPS)
+
+
+def _write_codes(folder: Path, codes: Mapping[bytes, TokenCodes]) -> Path:
+    """Write ``codes`` in one step to a file that is named by the hash of its table."""
+    width = next(iter(codes.values())).shape[1]
+    table, offset = bytearray(), _HEADER.size + _ENTRY.size * len(codes) + 32
+    for key, rows in codes.items():
+        table += _ENTRY.pack(key, offset, len(rows), zlib.crc32(rows.tobytes()))
+        offset += rows.size
+    head = _HEADER.pack(_TOKEN_MAGIC, len(codes), width) + bytes(table)
+    seal = hashlib.sha256(head).digest()
+    path = folder / f"{seal.hex()}.tok"
+    put(path, head + seal + b"".join(rows.tobytes() for rows in codes.values()))
+    return path
+
+
+def _size(path: Path) -> int:
+    """The number of texts in a file, as its header says; 0 for a file without one."""
+    try:
+        with path.open("rb") as file:
+            return int(_HEADER.unpack(file.read(_HEADER.size))[1])
+    except (OSError, struct.error):
+        return 0
 
 
 def _table(path: Path) -> list[tuple[bytes, _Place]]:
@@ -322,15 +361,47 @@ def embed_cached(
     embedder encodes on the workers of ``engine``; the embedder of an endpoint encodes here, where
     its key is. Reports ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
     """
-    distinct = sorted(set(texts), key=lambda text: (len(text), text))
+    distinct = by_length(set(texts))
     vectors = cache.read(embedder.name, distinct)
     missing = [text for text in distinct if text not in vectors]
-    progress(protocols.Step("embed", len(vectors), len(distinct)))
+
+    def report(step: protocols.Step) -> None:
+        stored = len(distinct) - len(missing)
+        progress(protocols.Step(step.stage, stored + step.done, len(distinct)))
+
+    tokens = partial(TokenCache(cache.folder).write, embedder.name) if keep_tokens else None
+    vectors |= encode_new(missing, embedder, cache, report, keep_tokens=tokens, engine=engine)
+    if not vectors:
+        return np.zeros((0, 0), dtype=np.float32)
+    return np.stack([vectors[text] for text in texts])
+
+
+def by_length(texts: Iterable[str]) -> list[str]:
+    """The order in which texts are encoded: short ones first."""
+    return sorted(texts, key=lambda text: (len(text), text))
+
+
+def encode_new(
+    texts: Sequence[str],
+    embedder: protocols.Embedder,
+    cache: VectorCache,
+    progress: protocols.Progress = protocols.silent,
+    *,
+    keep_tokens: Callable[[Mapping[str, TokenCodes]], object] | None = None,
+    engine: protocols.Engine = protocols.LOCAL,
+) -> dict[str, Vectors]:
+    """The vectors of distinct texts that are not in the cache, by text; they are stored there.
+
+    ``keep_tokens`` stores the codes of their tokens. See ``embed_cached``. Raises ``ConfigError``
+    if the folder is unusable, and ``ModelError`` in the same cases as the embedder.
+    """
+    progress(protocols.Step("embed", 0, len(texts)))
     runner = protocols.LOCAL if isinstance(embedder, protocols.RemoteModel) else engine
     size = min(PIECE, CHUNK)
-    pieces = [missing[start : start + size] for start in range(0, len(missing), size)]
-    encode = partial(_encode, keep_tokens)
+    pieces = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
+    encode = partial(_encode, keep_tokens is not None)
     results = runner.map_blocks(encode, protocols.SharedState(embedder), pieces)
+    vectors: dict[str, Vectors] = {}
     fresh: dict[str, Vectors] = {}
     codes: dict[str, TokenCodes] = {}
     for at, (piece, (encoded, tokens)) in enumerate(zip(pieces, results, strict=True), 1):
@@ -338,14 +409,12 @@ def embed_cached(
         codes.update(zip(piece, tokens, strict=False))
         if len(fresh) >= CHUNK or at == len(pieces):
             cache.write(embedder.name, fresh)
-            if codes:
-                TokenCache(cache.folder).write(embedder.name, codes)
+            if codes and keep_tokens:
+                keep_tokens(codes)
             vectors.update(fresh)
             fresh, codes = {}, {}
-        progress(protocols.Step("embed", len(vectors) + len(fresh), len(distinct)))
-    if not vectors:
-        return np.zeros((0, 0), dtype=np.float32)
-    return np.stack([vectors[text] for text in texts])
+        progress(protocols.Step("embed", len(vectors) + len(fresh), len(texts)))
+    return vectors
 
 
 def _encode(

@@ -143,7 +143,10 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
 
 
 FEW = 32
-"""The number of requests that are encoded faster than the disk cache is searched."""
+"""The number of requests that are encoded faster than the disk cache is searched.
+
+For more, it is faster to encode all texts of the tools at once.
+"""
 MOST = 8_192
 """The number of requests whose vectors stay in memory."""
 

@@ -6,9 +6,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import bm25s
@@ -16,9 +15,10 @@ import numpy as np
 from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache, by_length, embed_cached
 from toolscope_core.files.folders import file_sha256, unusable
-from toolscope_core.model.protocols import Embedder, Engine, Progress, Vectors, silent
+from toolscope_core.model.cluster import grouped
+from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.wording.tool_text import split_name
@@ -91,31 +91,81 @@ def sparse_terms(text: str) -> list[str]:
     return terms
 
 
-RECIPE = "mean of short and full, BM25 of full, 2"
+RECIPE = "short, full, BM25 of full, 3"
 """Changed with the contents of the files, so that old ones are not read."""
 MOST_KEPT = 24
 """The most indexes in a cache folder; the least recently used goes first."""
 
-_VECTORS, _SPARSE, _SEALS = "vectors.npy", "sparse", "seals.json"
+_SHORT, _FULL, _SPARSE, _SEALS = "short.npy", "full.npy", "sparse", "seals.json"
 
 
-@dataclass(frozen=True, slots=True)
 class SearchIndex:
-    """The index of n documents.
+    """The index of n documents, in the given order.
 
-    ``vectors`` is float32 of shape (m, d): the mean vector of each pair of texts, so that the
-    product with a request's vector is the mean of two cosines. ``places`` has the row of each
-    document: documents with equal texts share a row, so their scores are exactly equal.
+    Documents with equal texts share a row of vectors, so their scores are exactly equal. The full
+    texts, which are several times as long as the short ones, are encoded when they are needed.
     """
 
-    vectors: Vectors
-    places: NDArray[np.intp]
-    sparse: SparseIndex
+    def __init__(
+        self,
+        documents: Sequence[SearchDocument],
+        short: Vectors,
+        sparse: SparseIndex,
+        full: Vectors | None = None,
+    ) -> None:
+        row = _distinct(documents)
+        self.sparse, self._short = sparse, short
+        self._places = np.array([row[one.short, one.full] for one in documents], dtype=np.intp)
+        self._texts = [full_text for _, full_text in row]
+        self._rows = grouped(range(len(row)), lambda at: self._texts[at])
+        self._full = np.empty_like(short) if full is None else full
+        self._is_read = np.full(len(short), full is not None, dtype=np.bool_)
 
     def dense(self, vector: Vectors) -> Scores:
-        """The cosines, float32 of shape (n,), to the vector of a text."""
-        scores: Scores = (self.vectors @ vector)[self.places]
+        """The cosines, float32 of shape (n,), of the short texts to the vector of a request."""
+        scores: Scores = (self._short @ vector)[self._places]
         return scores
+
+    def in_full(self, dense: Scores, vector: Vectors, documents: Sequence[int]) -> Scores:
+        """The dense scores, but the mean of the cosines of both texts for ``documents``, and for
+        others with the same texts.
+
+        Their full texts must have been added.
+        """
+        rows = np.unique(self._places[list(documents)])
+        is_compared = np.zeros(len(self._full), dtype=np.bool_)
+        is_compared[rows] = True
+        cosines = np.zeros(len(self._full), dtype=np.float32)
+        cosines[rows] = np.einsum("ij,j->i", self._full[rows], vector)
+        own = is_compared[self._places]
+        mean = (dense + cosines[self._places]) * np.float32(0.5)
+        return np.where(own, mean, dense)
+
+    def unread(self, documents: Sequence[int]) -> list[str]:
+        """The full texts of these documents that have not been added, short ones first."""
+        rows = self._places[list(documents)]
+        return by_length({self._texts[row] for row in rows[~self._is_read[rows]]})
+
+    def add(self, vectors: Mapping[str, Vectors]) -> None:
+        """Add the vectors of full texts, by text, each float32 of shape (d,)."""
+        for text, vector in vectors.items():
+            self._full[self._rows[text]] = vector
+            self._is_read[self._rows[text]] = True
+
+    def means(self) -> Vectors:
+        """The mean vectors of both texts: float32 of shape (n, d).
+
+        All full texts must have been added.
+        """
+        means: Vectors = ((self._short + self._full) * np.float32(0.5))[self._places]
+        return means
+
+    def write(self, folder: Path) -> None:
+        """Write the index to a folder, with the full texts' vectors if they are complete."""
+        np.save(folder / _SHORT, self._short)
+        if self._is_read.all():
+            np.save(folder / _FULL, self._full)
+        self.sparse.write(folder / _SPARSE)
 
 
 def open_index(
@@ -126,25 +176,27 @@ def open_index(
     *,
     keep: bool = True,
 ) -> SearchIndex:
-    """The index of these documents, in order.
+    """The index of these documents, in order, with those full texts whose vectors are cached.
 
     It is read from the cache folder if it is there with valid seals, or else built, and stored
-    there if ``keep``. Only texts that are not in the cache are embedded. Raises ``ConfigError`` if
-    the folder is unusable, ``ModelError`` as the embedder does.
+    there if ``keep``. Only short texts that are not in the cache are embedded. Raises
+    ``ConfigError`` if the folder is unusable, ``ModelError`` as the embedder does.
     """
+    if not documents:
+        return SearchIndex((), np.zeros((0, 0), dtype=np.float32), SparseIndex(0, None))
     texts = [(one.short, one.full) for one in documents]
-    row = {pair: at for at, pair in enumerate(dict.fromkeys(texts))}
-    places = np.array([row[pair] for pair in texts], dtype=np.intp)
-    if not texts:
-        return SearchIndex(np.zeros((0, 0), dtype=np.float32), places, SparseIndex(0, None))
     folder = cache.folder / "search" / digest(RECIPE, embedder.name, texts)
-    stored_index = _read(folder, places)
-    if stored_index is not None:
-        return stored_index
-    in_pairs = embed_cached([text for pair in row for text in pair], embedder, cache, progress)
-    vectors: Vectors = (in_pairs[::2] + in_pairs[1::2]) * np.float32(0.5)
-    index = SearchIndex(vectors, places, SparseIndex.of([one.full for one in documents]))
-    if not keep:
+    index = _read(folder, documents)
+    is_stored = index is not None
+    if index is None:
+        short_texts = [short for short, _ in _distinct(documents)]
+        short = embed_cached(short_texts, embedder, cache, progress)
+        index = SearchIndex(documents, short, SparseIndex.of([full for _, full in texts]))
+    every = range(len(documents))
+    if unread := index.unread(every):
+        index.add(cache.read(embedder.name, unread))
+        is_stored = is_stored and bool(index.unread(every))
+    if is_stored or not keep:
         return index
     try:
         _write(folder, index)
@@ -153,24 +205,13 @@ def open_index(
     return index
 
 
-def encode_documents(
-    documents: Iterable[SearchDocument],
-    embedder: Embedder,
-    cache: VectorCache,
-    engine: Engine,
-    progress: Progress = silent,
-    *,
-    keep_tokens: bool = True,
-) -> None:
-    """Encode the texts of these documents that the cache lacks, on the workers of ``engine``.
-
-    ``keep_tokens`` includes the tokens for late interaction.
-    """
-    texts = sorted(frozenset[str]().union(*(one.texts for one in documents)))
-    embed_cached(texts, embedder, cache, progress, keep_tokens=keep_tokens, engine=engine)
+def _distinct(documents: Iterable[SearchDocument]) -> dict[tuple[str, str], int]:
+    """The row of each pair of texts."""
+    pairs = dict.fromkeys((one.short, one.full) for one in documents)
+    return {pair: row for row, pair in enumerate(pairs)}
 
 
-def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:
+def _read(folder: Path, documents: Sequence[SearchDocument]) -> SearchIndex | None:
     """The index in a folder; ``None`` if it is damaged, and then the folder is removed."""
     if not folder.is_dir():
         return None
@@ -178,13 +219,14 @@ def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:
         seals = json.loads((folder / _SEALS).read_text("utf-8"))
         if seals != _seals(folder):
             raise ValueError("a file differs from the one that was written")
-        vectors: Vectors = np.load(folder / _VECTORS, mmap_mode="r")
-        sparse = SparseIndex.read(len(places), folder / _SPARSE)
+        short: Vectors = np.load(folder / _SHORT, mmap_mode="r")
+        full = np.load(folder / _FULL, mmap_mode="r") if (folder / _FULL).exists() else None
+        sparse = SparseIndex.read(len(documents), folder / _SPARSE)
         os.utime(folder)
     except (OSError, ValueError):
         shutil.rmtree(folder, ignore_errors=True)
         return None
-    return SearchIndex(vectors, places, sparse)
+    return SearchIndex(documents, short, sparse, full)
 
 
 def _write(folder: Path, index: SearchIndex) -> None:
@@ -192,10 +234,10 @@ def _write(folder: Path, index: SearchIndex) -> None:
     partial = folder.with_name(f"{folder.name[:16]}-{os.getpid()}-{os.urandom(4).hex()}.partial")
     partial.mkdir(parents=True)
     try:
-        np.save(partial / _VECTORS, index.vectors)
-        index.sparse.write(partial / _SPARSE)
+        index.write(partial)
         (partial / _SEALS).write_text(json.dumps(_seals(partial)), "utf-8")
-        with suppress(OSError):  # it is there: somebody else was faster
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # it is there again: somebody else was faster
             partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

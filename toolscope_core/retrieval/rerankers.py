@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,6 @@ class RerankInputs:
     embedder: protocols.Embedder
     requests: RequestVectors
     scorer: protocols.PairScorer | None
-    progress: protocols.Progress
 
 
 _DIGITS = 6
@@ -52,7 +51,7 @@ def late_interaction(inputs: RerankInputs) -> LateInteraction:
             f"{inputs.embedder.name} has no token vectors, but `rerank late` needs them; use a "
             "local model, or `rerank none`"
         )
-    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress)
+    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests)
 
 
 _NONE = np.zeros(0, dtype=np.float32)
@@ -66,13 +65,23 @@ class LateInteraction:
         documents: Sequence[SearchDocument],
         embedder: protocols.TokenEmbedder,
         requests: RequestVectors,
-        progress: protocols.Progress = protocols.silent,
     ) -> None:
         self._sides = [(one.tool_side, one.request_side) for one in documents]
         self._embedder, self._requests = embedder, requests
-        texts = [text for tool, request in self._sides for text in (*tool, request)]
         self._token_weights: dict[str, protocols.Vectors] = {}
-        self._tokens = TokenCache(requests.cache.folder).ensure(texts, embedder, progress)
+        texts = self.texts(range(len(documents)))
+        self._tokens = TokenCache(requests.cache.folder).open(texts, embedder)
+
+    def texts(self, rows: Iterable[int]) -> set[str]:
+        """The texts of these documents that are compared with a request."""
+        sides = [self._sides[row] for row in rows]
+        return {text for tool, request in sides for text in (*tool, request)}
+
+    def encode(
+        self, texts: Iterable[str], progress: protocols.Progress = protocols.silent
+    ) -> Mapping[str, protocols.Vectors]:
+        """Encode those texts that have no token vectors yet, and return their own vectors."""
+        return self._tokens.ensure(texts, progress)
 
     def __call__(self, texts: Sequence[str]) -> RowScores:
         """See ``Reranker``; the tokens of all texts are encoded at once.

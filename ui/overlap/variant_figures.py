@@ -146,6 +146,7 @@ def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | 
 def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
     """The retriever's vectors of the tools' texts: float32 (n, d), each of length 1."""
     retriever = Retriever(tools, work.embedder, work.vectors, _DENSE, progress=progress)
+    retriever.encode_documents(progress)
     return normalised(retriever.vectors)
 
 

@@ -114,6 +114,7 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
         _searched(one, request, lookup.k, own) for one, own in zip(toolsets, stand_for, strict=True)
     )
     tokens = snapshot.work.catalogs.definition_tokens
+    _encode_rest(snapshot, lookup, [one.retriever for one in toolsets])
     came = search_results.side(before, after.ranks_as_it_is, lookup.k, tokens)
     after_side = search_results.side(after, before.ranks_as_it_is, lookup.k, tokens)
     by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
@@ -185,6 +186,13 @@ def start(snapshot: Snapshot, lookup: Lookup) -> str:
     return snapshot.start(KIND, lambda progress: run(snapshot, lookup, progress))
 
 
+def _encode_rest(snapshot: Snapshot, lookup: Lookup, retrievers: Sequence[AnyRetriever]) -> None:
+    """Let a job encode, once, what this search did not need."""
+    own = [one for one in retrievers if isinstance(one, Retriever)]
+    if snapshot.job(KIND) is None and not all(one.is_encoded for one in own):
+        start(snapshot, lookup)
+
+
 def bench(snapshot: Snapshot, catalog: Catalog | None = None) -> Bench:
     """The bench for a catalog. By default, this is the catalog of the snapshot."""
     work = snapshot.work
@@ -216,8 +224,10 @@ def _catalogs(
 
 
 def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
-    """Build what ``look`` needs, now."""
-    _retrievers(snapshot, lookup, progress)
+    """Build what ``look`` needs, and encode all texts of the tools, now."""
+    for retriever in _retrievers(snapshot, lookup, progress):
+        if isinstance(retriever, Retriever):
+            retriever.encode_documents(progress)
 
 
 def _retrievers(
