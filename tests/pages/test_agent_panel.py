@@ -51,7 +51,7 @@ def opened(page, server):
 
 
 def given(page, text):
-    page.at.text_area(key="agent_text").set_value(text).run()
+    page.at.text_area(key="servers_text").set_value(text).run()
     return page
 
 
@@ -66,7 +66,7 @@ def test_it_asks_for_the_token_of_this_start(page, server, monkeypatch):
     monkeypatch.setattr(sign_in, "asks_for_token", asks_for_token)
     opened(page, server)
     assert page.at.text_input(key="start_token")
-    assert not [one for one in page.at.text_area if one.key == "agent_text"]
+    assert not [one for one in page.at.text_area if one.key == "servers_text"]
 
 
 def test_nothing_starts_before_every_server_is_ticked(page, server, tmp_path):

@@ -7,14 +7,17 @@ import pytest
 
 from tests.calls import planted_server
 from tests.calls.test_sent_calls import SIDES, planted_catalog
+from tests.cli.test_cli_compare import model_calls
+from tests.support.model_server import ModelServer
 from toolscope_core.calls import sent_calls
+from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair, pair_key
 from ui.review import try_both_panel
 from ui.shared import sign_in
-from ui.shared.services import live_servers
+from ui.shared.services import judging, live_servers
 
-NAMES = ("get_price", "add")
+NAMES = ("get_price", "add", "get_issue")
 asks_for_token = sign_in.asks_for_token
 
 
@@ -40,21 +43,22 @@ def configuration():
     return json.dumps({"mcpServers": entries})
 
 
-def opened(page):
-    page.at.session_state[f"try_{card(page, 'get_price').id}"] = True
+def opened(page, name="get_price"):
+    page.open("review", cluster=card(page, name).id)
+    page.at.session_state[f"try_{card(page, name).id}"] = True
     page.at.run()
     return page
 
 
 def configured(page):
-    page.widget("text_area", "try_").set_value(configuration()).run()
+    page.widget("text_area", "servers_").set_value(configuration()).run()
     return page
 
 
-def sent(page):
+def sent(page, name="get_price"):
     """Start the servers, and wait for the verdict."""
     page.press("try_both")
-    (pair,) = sent_calls.merge_pairs(page.now.catalog, card(page, "get_price"))
+    (pair,) = sent_calls.merge_pairs(page.now.catalog, card(page, name))
     return page.after(page.now.job(try_both_panel.job_kind(pair)))
 
 
@@ -93,7 +97,7 @@ def test_the_pair_on_the_overlap_page_has_the_same_rows(page):
     verdict = page.now.log[0].detail["verdict"]
     page.open("overlap", pair=pair)
     (pairs,) = page.tables("same_job", "verdict")
-    assert sorted(pairs["calls"].dropna()) == ["", verdict]
+    assert {*pairs["calls"].dropna()} == {"", verdict}
     page.at.segmented_control(key="pair_more").set_value("Calls").run()
     assert "100 times" in page.text
     (on_pair,) = page.tables("arguments", "differences")
@@ -142,3 +146,66 @@ def test_it_asks_for_the_token_of_this_start(page, monkeypatch):
     opened(page)
     assert page.at.text_input(key="start_token")
     assert not page.widgets("button", "try_both")
+
+
+@pytest.fixture
+def endpoint(page):
+    with ModelServer(model_calls('{"issue_id": "ENG-1"}', '{"id": 1}')) as running:
+        page.work.endpoints.save(Endpoint(running.url, "m"))
+        yield running
+
+
+def authors(page):
+    (rows,) = page.tables("arguments", "written by")
+    return dict(zip(rows["arguments"], rows["written by"], strict=True))
+
+
+def test_a_model_writes_calls_that_a_person_can_edit(page, endpoint):
+    configured(opened(page, "get_issue"))
+    page.widget("text_area", "calls_").set_value('{"issue_id":"mine"}').run()
+    assert "Questions: **1** to **m**" in page.text
+    assert not endpoint.received
+    page.press("ask_calls")
+    page.after(judging.job(page.now))
+    assert len(endpoint.received) == 1
+    assert authors(page) == {'{"issue_id":"mine"}': "you", '{"issue_id":"ENG-1"}': "m"}
+    assert "1 call of the model did not fit" in page.text
+    assert not page.widgets("button", "ask_calls")
+    sent(page.tick_servers("left", "right"), "get_issue")
+    (decision,) = page.now.log
+    # the model's call counts as a guess, so its refusal by one server is no difference
+    assert [one["arguments"]["issue_id"] for one in decision.detail["rows"]] == ["mine", "ENG-1"]
+    assert decision.detail["differing"] == 0
+    assert len(endpoint.received) == 1
+
+
+def test_no_model_is_offered_for_what_the_schema_states(page, endpoint):
+    opened(page)
+    assert not page.widgets("button", "ask_calls")
+
+
+def test_an_endpoint_that_fails_is_said(page, endpoint):
+    endpoint.mode = "forbidden"
+    opened(page, "get_issue").press("ask_calls")
+    page.after(judging.job(page.now))
+    assert "does not let this key" in page.at.warning[0].value
+    assert page.button("ask_calls")
+    assert authors(page)
+
+
+def test_what_was_typed_and_ticked_stays_after_a_run(page):
+    configured(opened(page)).tick_servers("left", "right")
+    page.widget("text_area", "calls_").set_value('{"count": 7}').run()
+    sent(page)
+    assert page.widget("text_area", "servers_").value == configuration()
+    assert page.widget("text_area", "calls_").value == '{"count": 7}'
+    assert not page.button("try_both").disabled
+
+
+def test_a_run_is_shown_once_on_a_page(page, endpoint):
+    endpoint.delay = 2.0
+    opened(page, "get_issue").at.session_state["ask"] = True
+    page.press("ask_calls")
+    assert len(page.widgets("button", "cancel_")) == 1
+    assert "busy" in page.text
+    page.after(judging.job(page.now))

@@ -33,7 +33,6 @@ from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.wording.reading import read_tool
 
 LIMITS = ConnectionLimits(answer_seconds=20.0, message_bytes=4 * 1024 * 1024)
-STAGE = "calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +159,10 @@ def compare_tools(
             for done, at in enumerate(order):
 
                 def report(calls: int, before: int = done * budget.calls) -> None:
-                    progress(Step(STAGE, before + calls, total))
+                    progress(Step("answers", before + calls, total))
 
                 comparisons[at] = await session.compare(pairs[at], report)
-            progress(Step(STAGE, total, total))
+            progress(Step("answers", total, total))
             group.cancel_scope.cancel()
         return comparisons
 

@@ -23,13 +23,14 @@ RunKind = Literal[
     "siblings",
     "namespaces",
     "queries",
+    "calls",
     "agent",
     "experiment",
 ]
 """What a run produces. In order: verdicts on pairs and audits of clusters; words for merged tools;
 documentation grades; document variants of tools; tools for the jobs of a request; descriptions that
-tell siblings apart; descriptions of namespaces; queries; an agent's work on queries; the tools that
-queries in an experiment take.
+tell siblings apart; descriptions of namespaces; queries; calls to compare tools; an agent's work on
+queries; the tools that queries in an experiment take.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS: dict[RunKind, tuple[str, ...]] = {
@@ -40,6 +41,7 @@ _TASKS: dict[RunKind, tuple[str, ...]] = {
     "siblings": ("siblings",),
     "namespaces": ("namespaces",),
     "queries": ("query drafts", "query polish"),
+    "calls": ("calls",),
     "agent": ("agent run",),
     "plan": ("rephrasing", "worker", "plan filter"),
     "experiment": ("dummy split", "context split", "selection", "rephrasing", "worker"),

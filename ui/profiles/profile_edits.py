@@ -130,10 +130,7 @@ def ask(snapshot: Snapshot, queries: Sequence[Query]) -> str:
 
     Raises ``ConfigError`` without a model.
     """
-    work = _planned(snapshot, queries)
-    return model_runs.in_background(
-        snapshot, "plan", lambda progress: model_runs.ask(snapshot, "plan", work, progress)
-    )
+    return model_runs.ask_in_background(snapshot, "plan", _planned(snapshot, queries))
 
 
 def report(

@@ -3,12 +3,18 @@ results are compared.
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
-from toolscope_core.calls.call_writing import SeenValues
+from toolscope_core.calls.call_writing import (
+    CallsOfModel,
+    SeenValues,
+    calls_of_model,
+    open_arguments,
+)
 from toolscope_core.calls.sent_calls import (
     CallBudget,
     ComparedTools,
@@ -16,7 +22,9 @@ from toolscope_core.calls.sent_calls import (
     merge_pairs,
     why_not_called,
 )
+from toolscope_core.catalog.calls import MappedCall
 from toolscope_core.files.json_lines import rows_in
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.mcp.servers.launches import launches_of
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import JobError, ToolScopeError
@@ -24,10 +32,10 @@ from toolscope_core.model.numbers import enumerated, quantity
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.protocols import Progress
 from toolscope_core.model.tool import JsonObject, canonical_json, digest
-from ui.shared import data_tables, page_frame, safe_text, sign_in
+from ui.shared import ask_panel, data_tables, page_frame, safe_text, sign_in
 from ui.shared.data_tables import Column, Columns
 from ui.shared.pairs.pair_panel import compared_calls
-from ui.shared.services import review
+from ui.shared.services import judging, model_runs, review
 from ui.shared.services.live_servers import TickedServers
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker
@@ -42,20 +50,9 @@ _ABOUT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SentCall:
-    """A call of one tool, and the call of the other tool that it becomes. ``losses`` are the
-    arguments that have no place there.
-    """
-
-    arguments: str
-    mapped: str
-    losses: str
-
-
 def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
-    """Draw the calls for the chosen pair, the servers with their ticks, the progress, and the last
-    result.
+    """Draw the last result for the chosen pair, its calls, the servers with their ticks, and the
+    progress.
     """
     st.caption(_ABOUT)
     pairs = {_in_words(one): one for one in merge_pairs(snapshot.catalog, cluster)}
@@ -66,18 +63,18 @@ def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
     of_pair = Pair.of(pair.source.id, pair.target.id)
     if decision := review.comparisons(snapshot).get(of_pair):
         compared_calls(decision)
+    chosen = _chosen_calls(snapshot, _with_model_calls(snapshot, pair))
+    reads = _only_read(pair)
+    if chosen is None or not server_picker.is_allowed(snapshot):
+        return
+    ticked = server_picker.ticked(snapshot, servers_of(pair), f"try_{pair_key(of_pair)}")
     job = snapshot.job(job_kind(pair))
-    if job is not None and job.live:
+    if job is not None and job.live:  # what was typed stays, because it is drawn all the same
         page_frame.job_panel(job.id)
         return
     safe_text.show(_FAILED)
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
-    reads = _only_read(pair)
-    chosen = _chosen_calls(pair)
-    if chosen is None or not server_picker.is_allowed(snapshot):
-        return
-    ticked = server_picker.ticked(snapshot, servers_of(pair), f"try_{pair_key(of_pair)}")
     count = len(chosen.new_calls(SeenValues(), _BUDGET.calls))
     st.button(
         f"Start {quantity(len(ticked.names), 'server')} and send {quantity(count, 'call')}",
@@ -145,16 +142,54 @@ def _only_read(pair: ComparedTools) -> bool:
     return reads
 
 
-def _chosen_calls(pair: ComparedTools) -> ComparedTools | None:
+def _with_model_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools:
+    """The pair with the calls that a model wrote. Before it has written any, draws the offer to ask
+    it, with the price.
+    """
+    if not snapshot.names_model or not open_arguments(pair.source):
+        return pair
+    write = partial(calls_of_model, [pair.source])
+    known = judging.known_answers(snapshot)
+    written = write(known) if known else None
+    if written is None or pair.source.id not in written.calls:
+        _ask_panel(snapshot, pair, write)
+        return pair
+    if written.dropped:
+        st.caption(f"{quantity(written.dropped, 'call')} of the model did not fit the schema.")
+    return replace(pair, guesses=tuple(written.calls[pair.source.id]))
+
+
+def _ask_panel(
+    snapshot: Snapshot, pair: ComparedTools, write: Callable[[Asker], CallsOfModel]
+) -> None:
+    names = enumerated(f"`{one}`" for one in open_arguments(pair.source))
+    about = (
+        f"No schema says what values {names} may have. A model can write calls with likely ones."
+    )
+    st.caption(safe_text.sentence(about))
+    if ask_panel.can_ask(snapshot, "calls", ""):
+        question = ask_panel.Question(
+            "calls",
+            (pair.source.fingerprint,),
+            lambda: model_runs.estimate_of(snapshot, write),
+            lambda: model_runs.ask_in_background(snapshot, "calls", write),
+        )
+        ask_panel.question_panel(snapshot, question, "Write calls")
+
+
+def _chosen_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools | None:
     """Draw the calls. Returns the pair with the calls as a person edited them; ``None`` if they
     cannot be read.
     """
-    proposed = pair.new_calls(SeenValues(), _BUDGET.calls)
+    written = replace(pair, guesses=()).new_calls(SeenValues(), _BUDGET.calls)
+    proposed = [*pair.guesses, *(one for one in written if one not in pair.guesses)]
+    key = f"calls_{digest([tool.fingerprint for tool in pair.tools])[:16]}"
+    _add_lines(key, [*map(canonical_json, proposed)])
     text = st.text_area(
         f"Calls of {safe_text.untrusted(pair.source.id)}: the arguments as JSON, one call per line",
-        "\n".join(map(canonical_json, proposed)),
-        key=f"calls_{digest([tool.fingerprint for tool in pair.tools])[:16]}",
+        key=key,
         height=160,
+        persist_state="page",
     )
     as_shown = not st.toggle(
         f"Make further calls with values found in the results, up to {_BUDGET.calls} in all",
@@ -166,20 +201,29 @@ def _chosen_calls(pair: ComparedTools) -> ComparedTools | None:
     except ToolScopeError as error:
         safe_text.show_error(error)
         return None
-    rows = [*_sent(pair, given)]
-    columns: Columns[SentCall] = [
-        Column("arguments", title=pair.source.id, width=320),
-        Column("mapped", title=pair.target.id, width=320),
+
+    def author(call: JsonObject) -> str:
+        if call not in proposed:
+            return "you"
+        return snapshot.work.endpoints.required().model if call in pair.guesses else "ToolScope"
+
+    mapped = [(one, pair.mapped(one)) for one in given]
+    columns: Columns[tuple[JsonObject, MappedCall]] = [
+        Column("arguments", lambda row: canonical_json(row[0]), title=pair.source.id),
+        Column("mapped", lambda row: canonical_json(row[1].arguments), title=pair.target.id),
+        Column("written by", lambda row: author(row[0])),
         Column(
             "losses",
+            lambda row: ", ".join(row[1].losses),
             title="not sent, because these have no place",
-            width=240,
-            visible=any(row.losses for row in rows),
+            visible=any(call.losses for _, call in mapped),
         ),
     ]
-    data_tables.draw(rows, columns, "The calls that both tools get", most=240)
+    data_tables.draw(mapped, columns, "The calls that both tools get", most=240)
     if len(given) > _BUDGET.calls:
-        st.caption(f"Only {_BUDGET.calls} are sent, first those that you wrote.")
+        st.caption(
+            f"Only {_BUDGET.calls} are sent: yours first, then a model's, then those of ToolScope."
+        )
     return replace(
         pair,
         calls=tuple(one for one in given if one not in proposed),
@@ -188,8 +232,13 @@ def _chosen_calls(pair: ComparedTools) -> ComparedTools | None:
     )
 
 
-def _sent(pair: ComparedTools, calls: Sequence[JsonObject]) -> Iterator[SentCall]:
-    for arguments in calls:
-        mapped = pair.mapped(arguments)
-        losses = ", ".join(mapped.losses)
-        yield SentCall(canonical_json(arguments), canonical_json(mapped.arguments), losses)
+def _add_lines(key: str, lines: Sequence[str]) -> None:
+    """Put the proposed ``lines`` that are new into the text of the widget with this key, after what
+    a person has written.
+    """
+    state = st.session_state
+    before = state.get(f"{key}_proposed", ()) if key in state else ()
+    new = [one for one in lines if one not in before]
+    if new:
+        state[key] = "\n".join([*state.get(key, "").splitlines(), *new])
+        state[f"{key}_proposed"] = lines

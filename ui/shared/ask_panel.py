@@ -42,6 +42,7 @@ _TASKS = {
     "plan filter": "on whole plans",
     "query drafts": "for drafts of queries",
     "query polish": "for their wording",
+    "calls": "for the calls of a tool",
 }
 _REFUSED = "asking_refused"
 """Session key for why a start was refused. It is shown once."""
@@ -75,7 +76,8 @@ def offer(snapshot: Snapshot) -> None:
         return
     job = judging.job(snapshot)
     if job is not None and job.live:
-        page_frame.job_panel(job.id)
+        if job.kind == "judge":
+            page_frame.job_panel(job.id)
         return
     endpoint = snapshot.work.endpoints.required()
     with st.spinner("Estimating calls and cost"):
@@ -136,7 +138,10 @@ def can_ask(snapshot: Snapshot, kind: RunKind, without: str) -> bool:
         return False
     job = judging.job(snapshot)
     if job is not None and job.live:
-        page_frame.job_panel(job.id)
+        if job.kind == kind:
+            page_frame.job_panel(job.id)
+        else:  # its own panel, which may be on the same page, shows its progress
+            st.caption("The model is busy with another run.")
         return False
     if snapshot.analysed is None:
         st.caption("A model can be asked once the analysis is done.")
@@ -235,7 +240,7 @@ def _price_in_words(estimates: Estimates, endpoint: Endpoint) -> str:
     wording = "" if endpoint.prompts == "own" else IN_THEIR_WORDS
     return (
         f"Questions: **{estimates.questions:,}** to **{model}** at {origin}{wording} ({parts}), in "
-        f"about {estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most "
+        f"about {quantity(estimates.calls, 'call')}. Tokens: about {tokens_in:,} in, at most "
         f"{tokens_out:,} out. "
         f"Cost: {cost}. Time: {estimates.time_in_words(endpoint.concurrency)}."
     )

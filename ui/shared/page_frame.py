@@ -298,7 +298,8 @@ def draw_tabs(
 
 STAGES = {
     "servers": "Reading servers",
-    "calls": "Comparing answers to calls",
+    "answers": "Comparing answers to calls",
+    "calls": "Model: writing calls",
     "embed": "Embedding texts",
     "tokens": "Embedding texts token by token",
     "compare": "Finding similar tools",

@@ -19,6 +19,7 @@ _KINDS = {
     "siblings": "similar tools told apart",
     "namespaces": "descriptions of namespaces",
     "queries": "generated queries",
+    "calls": "calls to compare tools",
     "agent": "agent runs",
     "experiment": "tools of an experiment",
 }

@@ -299,8 +299,8 @@ def compared_calls(decision: Decision) -> None:
     """Draw the verdict of the last comparison, each of its calls, and what differed."""
     rows = objects_of_list(decision.detail.get("rows"))
     columns: Columns[JsonObject] = [
-        Column("arguments", lambda row: canonical_json(row.get("arguments")), width=280),
-        Column("differences", _differences, width=560),
+        Column("arguments", lambda row: canonical_json(row.get("arguments"))),
+        Column("differences", _differences),
     ]
     st.markdown(f"**Last compared** :gray[({safe_text.clock(decision.at)} UTC)]")
     st.markdown(safe_text.sentence(str(decision.detail["verdict"])))

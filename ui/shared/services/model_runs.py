@@ -125,6 +125,11 @@ def ask(
     return _run_questions(snapshot, run_config, work, progress)
 
 
+def ask_in_background(snapshot: Snapshot, kind: RunKind, work: Callable[[Asker], object]) -> str:
+    """``ask`` in the background. Returns the job's id. Raises ``ConfigError`` without a model."""
+    return in_background(snapshot, kind, lambda progress: ask(snapshot, kind, work, progress))
+
+
 def in_run(
     snapshot: Snapshot, kind: RunKind, work: Callable[[RunAccess], None], generation: JsonObject
 ) -> ModelRun:

@@ -36,6 +36,7 @@ def configuration(
             "Or paste a configuration, or the address of a server (https://…)",
             key=f"{key}_text",
             height=68,
+            persist_state="page",
         ).strip()
     if file is None and not text:
         if before is None:
@@ -68,7 +69,7 @@ def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers
     The keys of the widgets begin with ``key``. Returns the ticked servers.
     """
     before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
-    given = configuration(before, key)
+    given = configuration(before, "servers")  # for all cards and panels of a page
     keys = dict[str, str]()
     by_name = {server.name: server for server in given.servers} if given else {}
     for name in servers if given else ():
@@ -80,6 +81,7 @@ def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers
                 list(by_name).index(likely) if likely else None,
                 key=f"{key}_server_{digest(name, list(by_name))[:12]}",
                 placeholder="Which entry of the configuration is it?",
+                persist_state="page",
             )
             if given is not None and entry is not None:
                 server = by_name[entry]
@@ -99,7 +101,11 @@ def tick(
     is_missing = server.needs_configuration and configuration.entries.get(server.name) is None
     off = " (disabled in its configuration)" if server.disabled else ""
     is_ticked = st.checkbox(
-        f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=is_missing
+        f"**{safe_text.untrusted(server.name)}**{off}",
+        key=key,
+        value=False,
+        disabled=is_missing,
+        persist_state="page",
     )
     st.text(for_terminal(server.command_line or server.url))  # shows each character, even line ends
     about = [f"in the folder {server.cwd or Path.cwd()}"] if server.command else []
