@@ -64,7 +64,7 @@ def sent(page, name="get_price"):
 
 def test_nothing_is_sent_before_each_server_is_ticked(page):
     configured(opened(page))
-    (calls,) = page.tables("arguments", "mapped")
+    (calls,) = page.tables("arguments", "written by")
     assert {"count": 3} in [json.loads(one) for one in calls["arguments"]]
     assert page.button("try_both").disabled
     page.tick_servers("left")

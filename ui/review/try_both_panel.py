@@ -209,9 +209,14 @@ def _chosen_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools | No
 
     mapped = [(one, pair.mapped(one)) for one in given]
     columns: Columns[tuple[JsonObject, MappedCall]] = [
-        Column("arguments", lambda row: canonical_json(row[0]), title=pair.source.id),
-        Column("mapped", lambda row: canonical_json(row[1].arguments), title=pair.target.id),
+        Column("arguments", lambda row: canonical_json(row[0]), title=f"call of {pair.source.id}"),
         Column("written by", lambda row: author(row[0])),
+        Column(
+            "mapped",
+            lambda row: canonical_json(row[1].arguments),
+            title=f"call of {pair.target.id}",
+            visible=any(call.arguments != one for one, call in mapped),
+        ),
         Column(
             "losses",
             lambda row: ", ".join(row[1].losses),
