@@ -104,3 +104,10 @@ def test_the_one_that_can_take_all_calls_is_kept_whichever_gives_the_name(open_a
     page.press("drop_in_")
     assert page.now.log[0].detail["kind"] == "drop_in"
     assert "**send\\_mail** on beta and" in page.text
+
+
+@pytest.mark.parametrize("choice", ["Can go together", "Can be switched off together"])
+def test_a_bookmark_with_an_earlier_name_opens_the_same_servers(open_app, choice):
+    page = open_app(*BOTH).open("catalog", part="Servers", servers_shown=choice)
+    chosen = page.at.segmented_control(key="servers_shown").value
+    assert chosen == "Can be switched off together"

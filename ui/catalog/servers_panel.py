@@ -72,6 +72,8 @@ def _coverages(snapshot: Snapshot) -> dict[str, Coverage]:
         ADVISED: advice.switch_off,
         TOGETHER: advice.needless,
     }
+    if st.query_params.get("servers_shown") == "Can go together":  # its name in older bookmarks
+        st.session_state["servers_shown"] = TOGETHER
     which = st.segmented_control(
         "Servers", list(choices), default=EVERY, required=True, key="servers_shown",
         bind="query-params", label_visibility="collapsed",
