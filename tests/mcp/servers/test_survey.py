@@ -27,6 +27,9 @@ def test_a_server_that_fails_is_a_row_among_the_others():
     assert [offer.kind for offer in offers] == ["", "exit", "settings", ""]
     assert "NOT_SET_ANYWHERE" in offers[2].failure
     assert TOKEN not in repr(offers)
+    # another command that answers just like the first may be the first, by accident
+    assert "as good; " in " ".join(offers[3].notes)
+    assert not offers[0].notes
     assert (steps[0].stage, steps[0].done, steps[0].total) == ("servers", 0, 4)
     assert (steps[-1].done, steps[-1].total) == (4, 4)
 

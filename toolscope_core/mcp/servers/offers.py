@@ -5,7 +5,7 @@ Servers are listed in parallel, and the result is a document for the catalog rea
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -263,7 +263,25 @@ def read_offers(
         anyio.run(survey)
     except BaseExceptionGroup as group:
         raise only_leaf(group) from None
-    return tuple(offers[number] for number in range(len(servers)))
+    return tuple(_with_twins_noted([offers[at] for at in range(len(servers))], servers))
+
+
+def _with_twins_noted(
+    offers: Sequence[ServerOffer], servers: Sequence[ServerDefinition]
+) -> Iterator[ServerOffer]:
+    """The offers, with a note on each that equals an earlier one of another command.
+
+    Packages with a module of the same name overwrite each other in one environment.
+    """
+    firsts: dict[str, int] = {}
+    for place, one in enumerate(offers):
+        at = firsts.setdefault(repr((one.title, one.version, one.tools)), place)
+        is_twin = one.tools and servers[at].command_line != servers[place].command_line
+        note = (
+            f"it reports the same name, version and tools as {offers[at].name}; if they are "
+            "different packages, install each in its own environment"
+        )
+        yield replace(one, notes=(*one.notes, note)) if is_twin else one
 
 
 Kept = Mapping[str, Sequence[JsonObject]]
