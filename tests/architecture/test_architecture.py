@@ -27,7 +27,7 @@ ADD_ONS = {
     "rps": """asking evaluate_command experiment_commands generate_command plan_command
     profile_command experiment_kinds measured_sides model_runs plan_panel profile_edits
     request_panel reviewed_variants siblings siblings_panel variant_figures""",
-    "tool2vec": """asking generate_command learn_commands searcher experiment_requests generated_queries
+    "tool2vec": """generate_command learn_commands searcher experiment_requests generated_queries
     experiment_settings_panel learned_panel learned_searches measured_sides""",
     "evaluation.agent": "agent_command agent_jobs agent_panel experiments_panel",
 }

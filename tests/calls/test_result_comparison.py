@@ -5,11 +5,7 @@ import json
 import pytest
 
 from toolscope_core.calls.result_columns import answer_of, columns_of, effect_in, resized_lists
-from toolscope_core.calls.result_comparison import (
-    pattern_in_words,
-    result_differences,
-    result_names,
-)
+from toolscope_core.calls.result_comparison import factor_in_words, result_differences, result_names
 
 
 def kinds(left, right, names=None, varying=(), arguments=None):
@@ -52,7 +48,6 @@ def test_a_result_is_read_by_structure():
         ("2026-01-02T10:00:00Z", "2026-01-02T12:00:00+02:00", "form"),
         ("2026-01-02T10:00:00Z", "2026-01-02T10:00:40Z", "clock"),
         ("2026-01-02T10:00:00Z", "2026-01-02T12:00:00Z", "value"),
-        (1767348000, 1767348030, "clock"),
         ("one\ntwo", "two\none", "order"),
         ("It is 10:00:01 now", "It is 10:00:02 now", "clock"),
         ("It is 10:00:01 now", "It is 12:00:01 now", "value"),
@@ -156,17 +151,16 @@ def test_a_text_about_errors_is_none():
     ("pairs", "words"),
     [
         ([(100, 1), (250, 2.5)], "the first is 100 times"),
-        ([(1, 2), (5, 6)], "the second is 1 more"),
-        ([(0, 32), (10, 50), (20, 68)], "1.8 × the first +32"),
-        ([(0, 32), (10, 50)], ""),
+        ([(2, 2.5), (4, 5)], "the second is 1.25 times"),
         ([(1, 2)], ""),
-        ([(1, 2), (2, 3), (3, 5)], ""),
-        ([("2026-01-02T10:00:00Z", "2026-01-02T12:00:00Z")], "2 h later"),
-        ([("a", "b")], ""),
+        ([(1, 2), (1, 2)], ""),
+        ([(1, 2), (2, 4), (3, 5)], ""),
+        ([(1, 2), (0, 0)], ""),
+        ([(1, 2), ("a", "b")], ""),
     ],
 )
 def test_a_pattern_is_said(pairs, words):
-    pattern = pattern_in_words(pairs)
+    pattern = factor_in_words(pairs)
     assert words in pattern
     assert bool(words) == bool(pattern)
 

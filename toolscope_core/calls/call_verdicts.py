@@ -4,7 +4,7 @@ call.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from textwrap import shorten
 from typing import Any
 
@@ -13,7 +13,7 @@ from toolscope_core.calls.result_comparison import (
     LEFT_OUT,
     DifferenceKind,
     ResultDifference,
-    pattern_in_words,
+    factor_in_words,
     result_differences,
     result_names,
     varying_paths,
@@ -22,8 +22,16 @@ from toolscope_core.mcp.servers.masked_words import shown_text
 from toolscope_core.model.numbers import listed
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, with_texts
 
-_LONGEST = 120
+_READ, _LONGEST = 10_000, 120
 _LEAST_CONSTANT = 2
+_IN_WORDS: Mapping[DifferenceKind, str] = {
+    "value": "{path} is {left} and {right}",
+    "missing": "only the {giver} gives {path}",
+    "length": "{path} has {left} and {right} values",
+    "reversed": "{path} is sorted the other way",
+    "constant": "{path} changes from call to call on one server only",
+}
+"""The differences that count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +123,9 @@ class CallComparison:
         for one in (one for call in self.calls for one in call.counting):
             pairs[one.path, one.kind].append(one)
         if pairs:
+            parts = [_in_words(kind, path, own) for (path, kind), own in pairs.items()]
             count = sum(bool(call.counting) for call in self.calls)
-            yield f"differs in {count} of {self.size}: {listed(_parts(pairs))}"
+            yield f"differs in {count} of {self.size}: {listed(parts)}"
         elif not self.differing:
             but = ", ".join(f"`{path or 'text'}` ({kind})" for path, kind in self.left_out.items())
             yield f"same on {self.size} of {self.size}{f' but for {but}' if but else ''}"
@@ -142,15 +151,12 @@ class CallComparison:
         """The comparison in the form that is stored: texts are cut, and secrets in them are
         masked.
         """
-        sides = ("path", "kind", "left", "right")
         rows = [
             {
                 "arguments": call.arguments,
                 "mapped": call.mapped,
                 "refused": [_cut(one.refusal) for one in call.answers],
-                "differences": [
-                    {key: _cut(getattr(one, key)) for key in sides} for one in call.differences
-                ],
+                "differences": [with_texts(asdict(one), _cut) for one in call.differences],
             }
             for call in self.calls
         ]
@@ -205,29 +211,17 @@ def _changing_on_one_side(varying: Sequence[tuple[set[str], set[str]]]) -> set[s
     return (often[0] - ever[1]) | (often[1] - ever[0])
 
 
-def _parts(pairs: Mapping[tuple[str, DifferenceKind], Sequence[ResultDifference]]) -> Iterator[str]:
-    """Each difference in words; the fields that only one tool gives are put into one phrase."""
-    missing = [own[0] for (_, kind), own in pairs.items() if kind == "missing"]
-    for who, is_second in (("first", False), ("second", True)):
-        if names := [f"`{one.path}`" for one in missing if (one.right is not None) == is_second]:
-            yield f"only the {who} gives {listed(names)}"
-    for (path, kind), own in pairs.items():
-        if kind != "missing":
-            yield _in_words(kind, path, own)
-
-
 def _in_words(kind: DifferenceKind, path: str, own: Sequence[ResultDifference]) -> str:
-    name = f"`{path}`" if path else "the text"
+    """What differs at a path, with the first values and what all of them have in common."""
     left, right = own[0].left, own[0].right
-    if kind == "reversed":
-        return f"{name} is sorted the other way"
-    if kind == "constant":
-        return f"{name} changes from call to call on one server only"
-    if kind == "length":
-        return f"{name} has {left} and {right} values"
-    pattern = pattern_in_words([(one.left, one.right) for one in own])
-    shown = f"{name} is {_short(left)} and {_short(right)}"
-    return f"{shown} ({pattern})" if pattern else shown
+    text = _IN_WORDS[kind].format(
+        path=f"`{path}`" if path else "the text",
+        left=_short(left),
+        right=_short(right),
+        giver="first" if right is None else "second",
+    )
+    factor = factor_in_words([(one.left, one.right) for one in own]) if kind == "value" else ""
+    return f"{text} ({factor})" if factor else text
 
 
 def _short(value: Any) -> str:
@@ -235,9 +229,10 @@ def _short(value: Any) -> str:
     quoted.
     """
     text = value if isinstance(value, str) else canonical_json(value)
-    text = shown_text(shorten(text, _LONGEST, placeholder="…"))
+    text = shorten(shown_text(text[:_READ]), _LONGEST, placeholder="…")
     return f"“{text}”" if isinstance(value, str) else text
 
 
-def _cut(value: Any) -> Any:
-    return value[:_LONGEST] if isinstance(value, str) else value
+def _cut(text: str) -> str:
+    """The start of a text. Secrets are masked first, since half a secret does not look like one."""
+    return shown_text(text[:_READ])[:_LONGEST]

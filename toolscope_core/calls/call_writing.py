@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Annotated, Any
 
@@ -30,7 +30,7 @@ _OF_FORMATS: Mapping[str, Sequence[str]] = {
     "hostname": ("example.com",),
 }
 """For each format, values that anybody may use in a call."""
-_NUMBERS = (3, 10, 1, 2, 0)
+_NUMBERS, _SMALL = (3, 10, 1, 2, 0), 1e6
 _TEXT = "Hello world"
 _MOST_VALUES, _LONGEST_VALUE, _DEEPEST = 5, 200, 3
 _KEYS = frozenset(("id", "key", "uuid", "name", "slug", "path", "number"))
@@ -154,26 +154,16 @@ CALLS_TASK: prompts.PromptTask[Tool] = prompts.PromptTask(
     hashes=lambda tool: [tool.content_hash],
     show=prompts.numbered(_show),
 )
-"""An answer is ``{"calls": [arguments…], "dropped": number}``."""
+"""An answer is ``{"calls": [arguments…], "dropped": number}``; the schema refused those dropped."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallsOfModel:
-    """The calls that a model wrote, by the tool's id, and the number of calls that were dropped
-    because the tool's schema does not accept them.
+def calls_of_model(tools: Sequence[Tool], asker: Asker) -> dict[str, JsonObject]:
+    """The answers about those of the tools that have ``open_arguments``, by the tool's id. The
+    model gives values only to these arguments.
     """
-
-    calls: Mapping[str, Sequence[JsonObject]]
-    dropped: int
-
-
-def calls_of_model(tools: Sequence[Tool], asker: Asker) -> CallsOfModel:
-    """Calls to those of the tools that have ``open_arguments``; the model gives only these."""
     open_tools = [tool for tool in {one.id: one for one in tools}.values() if open_arguments(tool)]
     answers = zip(open_tools, asker(CALLS_TASK, open_tools), strict=True)
-    values = {tool.id: one.value for tool, one in answers if one and one.value}
-    calls = {tool_id: value["calls"] for tool_id, value in values.items()}
-    return CallsOfModel(calls, sum(value["dropped"] for value in values.values()))
+    return {tool.id: one.value for tool, one in answers if one and one.value}
 
 
 def _completed(tool: Tool, text: str) -> JsonObject | None:
@@ -211,10 +201,10 @@ def _variations(
             yield {name: own[min(1, len(own) - 1)] for name, own in values.items() if own}
 
 
-def _values_of(parameter: Parameter, tool: Tool, seen: SeenValues) -> list[Any]:
+def _values_of(parameter: Parameter, tool: Tool, seen: SeenValues, depth: int = 0) -> list[Any]:
     """Distinct values for a parameter, those most likely to be accepted first."""
     validator = validator_of(parameter.schema)
-    every = {canonical_json(one): one for one in _candidates(parameter, tool, seen, 0)}
+    every = {canonical_json(one): one for one in _candidates(parameter, tool, seen, depth)}
     return [one for one in every.values() if takes(validator, one)][:_MOST_VALUES]
 
 
@@ -237,9 +227,12 @@ def _candidates(parameter: Parameter, tool: Tool, seen: SeenValues, depth: int) 
             yield from _texts(parameter, tool)
         elif kind in ("array", "object"):
             yield from _containers(kind, parameter, tool, seen, depth)
+        elif kind == "boolean":
+            yield from (True, False)
         else:
-            yield from (True, False) if kind == "boolean" else _numbers(schema)
-            yield from (2.5, 37.25) if kind == "number" else ()
+            limits = [schema.get("minimum"), schema.get("maximum")]
+            small = (one for one in limits if isinstance(one, int | float) and abs(one) < _SMALL)
+            yield from (*_NUMBERS, *small, *((2.5, 37.25) if kind == "number" else ()))
 
 
 def _texts(parameter: Parameter, tool: Tool) -> Iterator[str]:
@@ -257,27 +250,14 @@ def _containers(
     kind: str, parameter: Parameter, tool: Tool, seen: SeenValues, depth: int
 ) -> Iterator[Any]:
     """A list of several values, then a list of one value; or an object with its required fields."""
-    schema = parameter.schema
     if depth >= _DEEPEST:
         return
     if kind == "object":
-        parts = Tool(tool.id, tool.name, tool.description, schema=schema).parameters
-        required = [one for one in parts if one.required]
-        values = {one.name: next(_candidates(one, tool, seen, depth + 1), None) for one in required}
-        yield values
+        parts = [one for one in replace(tool, schema=parameter.schema).parameters if one.required]
+        values = {one.name: _values_of(one, tool, seen, depth + 1)[:1] for one in parts}
+        yield {name: own[0] for name, own in values.items() if own}
         return
-    items = schema.get("items")
+    items = parameter.schema.get("items")
     part = {"description": parameter.description, **(items if isinstance(items, dict) else {})}
-    one = Parameter(parameter.name, True, part)
-    inner = list(islice(_candidates(one, tool, seen, depth + 1), _MOST_VALUES))
-    yield from (inner, inner[:1]) if inner else ([],)
-
-
-def _numbers(schema: JsonObject) -> Iterator[Any]:
-    """Plain numbers within the limits of a schema, then the limits themselves."""
-    low, high = schema.get("minimum"), schema.get("maximum")
-    limits = [one for one in (low, high) if isinstance(one, int | float) and abs(one) < 1e6]
-    inside = (
-        one for one in _NUMBERS if (low is None or one >= low) and (high is None or one <= high)
-    )
-    yield from (*inside, *limits)
+    inner = _values_of(Parameter(parameter.name, True, part), tool, seen, depth + 1)
+    yield from (inner, inner[:1])

@@ -3,9 +3,10 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any, Literal
 
 from toolscope_core.calls.result_columns import ResultColumns
@@ -37,15 +38,11 @@ _TIME = re.compile(
     r"|\b\d\d:\d\d:\d\d\b"
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)", re.IGNORECASE)
-_EPOCHS = ((1e9, 4e9, 1.0), (1e12, 4e12, 1e3))
-"""Ranges of numbers that may be seconds or milliseconds since 1970, each as lower bound, upper
-bound and units per second.
-"""
 _WORST_FIRST: tuple[DifferenceKind, ...] = ("value", "order", "form", "clock")
 _LONGEST_FRAME = 80
 """A server adds only a few words around a text; more characters than this mean another text."""
-_LEAST_REVERSED = 3
-"""Two rows are often reversed by chance."""
+_LEAST_REVERSED, _LEAST_FACTORS = 3, 2
+"""Two rows are often reversed by chance, and one pair of numbers always has a factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +104,16 @@ def result_differences(
     ]
     own, other = ({p: v for p, v in one.items() if p not in varying} for one in (left, right))
     compared = set[str]()
-    for prefix, paths in _lists(own.keys() | other.keys()).items():
-        of_rows = _row_difference(prefix, paths, own, other)
-        if of_rows:
+    for prefix, group in groupby(sorted(own.keys() | other.keys(), key=_list_of), _list_of):
+        paths = {*group} if prefix else set[str]()
+        if of_rows := _row_difference(prefix, paths, own, other):
             differences.append(of_rows)
-            is_short = of_rows.kind == "length"
-            compared |= paths if is_short else paths & own.keys() & other.keys()
+            compared |= paths if of_rows.kind == "length" else paths & own.keys() & other.keys()
     numbers = Counter(_numbers(canonical_json(arguments)))
     for path in (own.keys() | other.keys()) - compared:
         if path not in own or path not in other:
-            kind: DifferenceKind = (
-                "page" if _is_page(path) else "missing" if path in own else "more"
-            )
+            side: DifferenceKind = "missing" if path in own else "more"
+            kind = "page" if _is_page(path) else side
             first = (next(iter(one.get(path, ())), None) for one in (own, other))
             differences.append(ResultDifference(path, kind, *first))
         elif difference := _column_difference(path, own[path], other[path], numbers):
@@ -132,29 +127,18 @@ def varying_paths(first: ResultColumns, second: ResultColumns) -> set[str]:
     return {path for path in paths if first.get(path) != second.get(path)}
 
 
-def pattern_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
-    """What all pairs of values have in common, such as *the second is 100 times as large*.
+def factor_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
+    """The factor between the numbers in all pairs, as in *the second is 100 times as large*.
 
-    Empty if they have nothing in common, or if there are too few pairs to tell. Three pairs are
-    needed to find both a factor and a term.
+    Empty if there is none, or if all pairs are equal, which tells nothing.
     """
-    are_times = all(isinstance(a, str) and isinstance(b, str) for a, b in pairs)
-    points = sorted({(_amount(a), _amount(b)) for a, b in pairs})
-    (x, y), (other_x, other_y) = points[0], points[-1]
-    if not (len(points) > 1 or are_times) or not all(map(math.isfinite, (x, y, other_x, other_y))):
+    numbers = [(a, b) for a, b in pairs if _is_number(a) and _is_number(b) and a and b]
+    factors = [b / a for a, b in numbers]
+    is_one = all(math.isclose(one, factors[0], rel_tol=1e-6) for one in factors)
+    if len(set(numbers)) < _LEAST_FACTORS or len(numbers) < len(pairs) or not is_one:
         return ""
-    factor = 1.0 if are_times else (other_y - y) / (other_x - x) if other_x != x else 0.0
-    term = y - factor * x
-    fits = (math.isclose(b, factor * a + term, rel_tol=1e-6, abs_tol=1e-6) for a, b in points)
-    if factor == 0 or (factor == 1 and term == 0) or not all(fits):
-        return ""
-    if math.isclose(factor, 1):
-        later, earlier = ("h later", "h earlier") if are_times else ("more", "less")
-        return f"the second is {abs(term):g} {later if term > 0 else earlier}"
-    if math.isclose(term, 0, abs_tol=1e-6 * abs(y)):
-        larger, times = ("second", factor) if abs(factor) > 1 else ("first", 1 / factor)
-        return f"the {larger} is {times:.6g} times as large"
-    return f"the second is {factor:.6g} × the first {term:+.6g}" if len(points) > 2 else ""
+    larger, times = ("second", factors[0]) if abs(factors[0]) > 1 else ("first", 1 / factors[0])
+    return f"the {larger} is {times:.6g} times as large"
 
 
 def _by_values(calls: Sequence[ResultColumns]) -> dict[tuple[tuple[str, ...], ...], set[str]]:
@@ -165,15 +149,6 @@ def _by_values(calls: Sequence[ResultColumns]) -> dict[tuple[tuple[str, ...], ..
     for path in {path for columns in calls for path in columns}:
         paths[tuple(tuple(sorted(map(_key, one.get(path, ())))) for one in calls)].add(path)
     return paths
-
-
-def _lists(paths: Iterable[str]) -> dict[str, set[str]]:
-    """The paths that lead through a list, grouped by the path of the innermost list."""
-    lists: defaultdict[str, set[str]] = defaultdict(set)
-    for path in sorted(paths):
-        if "[]" in path:
-            lists[_list_of(path)].add(path)
-    return lists
 
 
 def _are_times(*columns: Sequence[Any] | None) -> bool:
@@ -193,14 +168,16 @@ def _row_difference(
     """The difference between two lists in the number or order of rows; ``None`` if there is
     none.
     """
-    sizes = [max(len(one.get(path, ())) for path in paths) for one in (left, right)]
-    if sizes[0] != sizes[1]:
-        return ResultDifference(prefix, "length", *sizes)
-    full = [
-        {path for path in paths if len(one.get(path, ())) == size}
-        for one, size in zip((left, right), sizes, strict=True)
+    most, other = (
+        max((len(one.get(path, ())) for path in paths), default=0) for one in (left, right)
+    )
+    if most != other:
+        return ResultDifference(prefix, "length", most, other)
+    shared = [
+        path
+        for path in sorted(paths)
+        if {len(one.get(path, ())) for one in (left, right)} == {most}
     ]
-    shared = sorted(full[0] & full[1])
     ours, theirs = (
         [*zip(*(map(_key, one[path]) for path in shared), strict=True)] for one in (left, right)
     )
@@ -287,13 +264,11 @@ def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[Resu
     numbers, times = set(_numbers(words)), [_moment(one) for one in _TIME.findall(words)]
 
     def is_said(value: Any) -> bool:
-        if _is_number(value) and float(value) in numbers:
-            return True
-        moment = _moment(value)
-        if moment is not None:  # a text often gives the local time without its zone
-            is_near = any(one is not None and abs(one - moment) < _CLOCK for one in times)
-            return is_near or str(value).replace("T", " ")[:16] in words
-        return " ".join(str(value).replace("T", " ").split()) in words
+        said, moment = " ".join(str(value).replace("T", " ").split()), _moment(value)
+        if moment is None:
+            return said in words or (_is_number(value) and float(value) in numbers)
+        is_near = any(one is not None and abs(one - moment) < _CLOCK for one in times)
+        return is_near or said[:16] in words  # a text often gives the local time without its zone
 
     missing = []
     for path, values in sorted(fields.items()):
@@ -325,22 +300,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _amount(value: Any) -> float:
-    """The value of a number, or of a time in hours; infinite for anything else."""
-    if _is_number(value):
-        return float(value)
-    moment = _moment(value)
-    return math.inf if moment is None else moment / 3600
-
-
 def _numbers(text: str) -> list[float]:
     return [float(one.replace(",", "")) for one in _NUMBER.findall(text)]
 
 
 def _moment(value: Any) -> float | None:
     """The time that a value gives, in seconds since 1970; UTC is assumed if no zone is given."""
-    if _is_number(value):
-        return next((value / unit for low, high, unit in _EPOCHS if low < value < high), None)
     if not isinstance(value, str) or not _TIME.fullmatch(value.strip()):
         return None
     text = value.strip().removesuffix("UTC").strip()

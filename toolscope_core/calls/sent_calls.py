@@ -119,6 +119,11 @@ def merge_pairs(catalog: Catalog, merge: Synthesis | Cluster) -> list[ComparedTo
     return pairs
 
 
+def called_servers(pairs: Sequence[ComparedTools]) -> tuple[str, ...]:
+    """The servers that get calls, sorted."""
+    return tuple(sorted({tool.server for one in pairs for tool in one.tools}))
+
+
 def why_not_called(tool: Tool) -> str:
     """Why a person has to say first that the tool only reads; empty if that is clear.
 
@@ -150,31 +155,27 @@ def compare_tools(
     """
     load_sdk()
 
-    async def run() -> dict[int, CallComparison]:
+    def needs(at: int) -> int:
+        return sum(one.required for one in pairs[at].source.parameters)
+
+    async def run() -> tuple[CallComparison, ...]:
         comparisons: dict[int, CallComparison] = {}
+        total = len(pairs) * budget.calls
         async with anyio.create_task_group() as group:
             session = _Session(group, launches, budget, limits)
-            order = sorted(range(len(pairs)), key=lambda at: _needs(pairs[at]))
-            total = len(pairs) * budget.calls
-            for done, at in enumerate(order):
+            for done, at in enumerate(sorted(range(len(pairs)), key=needs)):
 
                 def report(calls: int, before: int = done * budget.calls) -> None:
                     progress(Step("answers", before + calls, total))
 
                 comparisons[at] = await session.compare(pairs[at], report)
-            progress(Step("answers", total, total))
             group.cancel_scope.cancel()
-        return comparisons
+        return tuple(comparisons[at] for at in range(len(pairs)))
 
     try:
-        comparisons = anyio.run(run)
+        return anyio.run(run)
     except BaseExceptionGroup as group:
         raise only_leaf(group) from None
-    return tuple(comparisons[at] for at in range(len(pairs)))
-
-
-def _needs(pair: ComparedTools) -> int:
-    return sum(one.required for one in pair.source.parameters)
 
 
 class _StopError(Exception):
@@ -202,19 +203,17 @@ class _Session:
 
     async def compare(self, pair: ComparedTools, report: Callable[[int], None]) -> CallComparison:
         calls: list[AnsweredCall] = []
-        stopped, versions = "", ("", "")
-        left = self._ends - time.monotonic()
-        with anyio.move_on_after(left) as scope:
+        stopped, versions = f"the {self.budget.seconds:g} seconds are over", ("", "")
+        with anyio.move_on_after(self._ends - time.monotonic()):
             try:
                 versions = (
                     await self._version(pair.source, pair.versions[0]),
                     await self._version(pair.target, pair.versions[1]),
                 )
                 await self._send_all(pair, calls, report)
+                stopped = ""
             except (_StopError, ToolScopeError) as error:
                 stopped = str(error)
-        if scope.cancelled_caught:
-            stopped = f"the {self.budget.seconds:g} seconds are over"
         return replace(comparison_of(pair.tools, calls), stopped=stopped, versions=versions)
 
     async def _send_all(
@@ -280,10 +279,9 @@ class _Session:
                 if is_answer(error):
                     return CallAnswer(refusal=server.launch.clean(str(error)))
                 doing = f"while it ran {tool.name}"
-                failure = await self._servers.failure(tool.server, server, error, doing, request)
-                if failure is error:
-                    raise
-                raise _StopError(str(failure)) from error
+                raise await self._servers.failure(
+                    tool.server, server, error, doing, request
+                ) from error
         if result.get("resultType") == "input_required":
             raise _StopError(f"{tool.id} asks for input, which a comparison cannot give")
         answer = answer_of(without_secrets(result, server.launch.keys))

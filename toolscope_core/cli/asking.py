@@ -5,7 +5,7 @@ the ledger are not requested again. The budget limits the calls of a single comm
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,11 +19,10 @@ from toolscope_core.llm.chat import USUAL_PATH, EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents
 from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
-from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.model_requests import Asker, ModelRequests
 from toolscope_core.llm.request_workers import RunBudget, Terms
 from toolscope_core.llm.run_configuration import configuration, model_without_key, prompts
 from toolscope_core.llm.tasks.quality import grade_tools
-from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import Analysis, with_verdicts
 from toolscope_core.model.configuration import Endpoint, PlanConfig, Prices, QuestionConfig
@@ -34,7 +33,6 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import ChatModel, Ledger
 from toolscope_core.rps.variant_writing import variants_of_model
-from toolscope_core.tool2vec.query_writing import queries_of_model
 
 if TYPE_CHECKING:
     from toolscope_core.llm.endpoints import Endpoints
@@ -58,9 +56,7 @@ def with_model_verdicts(
     links = constraints(analysis.catalog, log)
     if not request.replay:
         ask = partial(ask_for_verdicts, analysis, links, config=question_config)
-        with model_access(request) as access:
-            estimates = question_estimates(ask, *access.unsent, analysis)
-            tell_estimates("judge", estimates, access.endpoint.concurrency)
+        tell_cost("judge", ask, request, analysis)
     with asking(request) as (endpoint, asker):
         verdicts = ask_for_verdicts(analysis, links, asker, question_config)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, question_config)
@@ -100,15 +96,17 @@ def tell_estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> E
             ),
         }
         for kind, one in estimates.items():
-            tell_estimates(kind, one, access.endpoint.concurrency)
+            _tell_estimates(kind, one, access.endpoint.concurrency)
     return estimates["judge"]
 
 
-def tell_generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> None:
-    """Report the estimated cost of writing queries; nothing is sent."""
+def tell_cost(
+    kind: str, ask: Callable[[Asker], object], request: AskRequest, analysis: Analysis | None = None
+) -> None:
+    """Report the estimated cost of the questions that ``ask`` asks; nothing is sent."""
     with model_access(request) as access:
-        estimates = question_estimates(partial(queries_of_model, questions), *access.unsent)
-        tell_estimates("queries", estimates, access.endpoint.concurrency)
+        estimates = question_estimates(ask, *access.unsent, analysis)
+        _tell_estimates(kind, estimates, access.endpoint.concurrency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +227,7 @@ def _endpoint(
     return request.applied(saved)
 
 
-def tell_estimates(kind: str, estimates: Estimates, concurrency: int) -> None:
+def _tell_estimates(kind: str, estimates: Estimates, concurrency: int) -> None:
     """Report the cost of asking, with one line per task, and the time."""
     for task, one in estimates.tasks.items():
         cost = "" if one.cost is None else f", a cost of at most {one.cost:.2f}"

@@ -17,6 +17,7 @@ from toolscope_core.calls.recorded_results import recorded_comparisons
 from toolscope_core.calls.sent_calls import (
     CallBudget,
     ComparedTools,
+    called_servers,
     compare_tools,
     merge_pairs,
     why_not_called,
@@ -37,7 +38,6 @@ from toolscope_core.cli.terminal import (
 from toolscope_core.cli.usage_command import counted_calls
 from toolscope_core.decisions.decision_lines import decision_lines, read_decisions
 from toolscope_core.files.json_lines import read_rows, write_whole
-from toolscope_core.llm.estimates import question_estimates
 from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.launches import Launch, keys_given, launches_of
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
@@ -155,9 +155,9 @@ def compare_calls(
         new = _decisions(comparisons, log[-1].seq if log else 0)
         write_whole(decisions, decision_lines((*log, *new), catalog), "--decisions")
     if as_json:
-        say_json(
-            [{"tools": [tool.id for tool in one.tools], **one.as_json()} for one in comparisons]
-        )
+        ids = ([tool.id for tool in one.tools] for one in comparisons)
+        rows = zip(ids, comparisons, strict=True)
+        say_json([{"tools": tools, **one.as_json()} for tools, one in rows])
     for comparison in () if as_json else comparisons:
         _tell(comparison)
     differing = sum(bool(one.differing) for one in comparisons)
@@ -209,10 +209,9 @@ def _tell_calls(pairs: Sequence[ComparedTools], budget: CallBudget) -> None:
         say(f"{one.source.id} and {one.target.id}:")
         for arguments in one.new_calls(SeenValues(), budget.calls):
             say(f"  {canonical_json(arguments)}")
-    servers = sorted({tool.server for one in pairs for tool in one.tools})
     say(
         f"These calls, and others with values found in results, at most {budget.calls} for each "
-        f"pair, are for {enumerated(servers)}."
+        f"pair, are for {enumerated(called_servers(pairs))}."
     )
 
 
@@ -240,20 +239,19 @@ def _with_guesses(
     pairs: Sequence[ComparedTools], ask: AskRequest, is_quiet: bool
 ) -> Sequence[ComparedTools]:
     """The pairs with a model's calls. The cost is reported before the model is asked."""
-    from toolscope_core.cli.asking import asking, model_access, tell_estimates  # loads the store
+    from toolscope_core.cli.asking import asking, tell_cost  # loads the store
 
     write = partial(calls_of_model, [one.source for one in pairs])
     if not (ask.replay or is_quiet):
-        with model_access(ask) as access:
-            estimates = question_estimates(write, *access.unsent)
-            tell_estimates("calls", estimates, access.endpoint.concurrency)
+        tell_cost("calls", write, ask)
     with asking(ask) as (_, asker):
-        written = write(asker)
+        answers = write(asker)
     if not is_quiet:
         tell_spent(asker.name, asker.costs)
-    if written.dropped:
-        say_error(f"{quantity(written.dropped, 'call')} of the model did not fit the schema")
-    return [replace(one, guesses=tuple(written.calls.get(one.source.id, ()))) for one in pairs]
+    if dropped := sum(answer["dropped"] for answer in answers.values()):
+        say_error(f"{quantity(dropped, 'call')} of the model did not fit the schema")
+    guesses = {tool_id: tuple(answer["calls"]) for tool_id, answer in answers.items()}
+    return [replace(one, guesses=guesses.get(one.source.id, ())) for one in pairs]
 
 
 def _launches(
@@ -266,18 +264,16 @@ def _launches(
     """The launches of the pairs' servers. Raises ``ConfigError`` unless somebody allows each of
     them.
     """
-    servers = sorted({tool.server for one in pairs for tool in one.tools})
-    keys, launches = launches_of(servers, configuration, chosen_keys, os.environ)
-    allowed = {*(start or ())}
-    wanted = {*keys.values()} - allowed
-    unticked = tuple(one for one in configuration.servers if one.name in wanted)
+    keys, launches = launches_of(called_servers(pairs), configuration, chosen_keys, os.environ)
+    unticked = {*keys.values()} - {*(start or ())}
+    servers = tuple(one for one in configuration.servers if one.name in unticked)
+    if servers:
+        part = replace(configuration, servers=servers, odd={})
+        unticked -= {*confirmed_servers(part, yes, True, "--start")}
     if unticked:
-        part = replace(configuration, servers=unticked, odd={})
-        allowed |= {*confirmed_servers(part, yes, True, "--start")}
-    if missing := [key for key in keys.values() if key not in allowed]:
         raise ConfigError(
-            f"nothing was called, because {', '.join(missing)} may not be started; allow the "
-            "servers of both tools"
+            f"nothing was called, because {', '.join(sorted(unticked))} may not be started; allow "
+            "the servers of both tools"
         )
     return launches
 

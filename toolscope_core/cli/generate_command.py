@@ -12,7 +12,7 @@ import typer
 from toolscope_core.catalog.document_variants import read_variants, variant_rows
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli import terminal
-from toolscope_core.cli.asking import asking, tell_generating_estimates
+from toolscope_core.cli.asking import asking, tell_cost
 from toolscope_core.cli.options import SAVED, AskRequest, CatalogPaths, EmbedderName, KeepDoubtful
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.query_sets import Query, example_requests, read_queries
@@ -86,7 +86,7 @@ def generate_queries(
     """
     draft = partial(_drafts, catalogs, examples, QueryGeneration(count, seed), embedder)
     if only_estimate:
-        tell_generating_estimates(draft().questions, ask)
+        tell_cost("queries", partial(query_writing.queries_of_model, draft().questions), ask)
         return
     with asking(ask) as (_, asker):
         drafts = draft()

@@ -3,28 +3,23 @@ results are compared.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from toolscope_core.calls.call_writing import (
-    CallsOfModel,
-    SeenValues,
-    calls_of_model,
-    open_arguments,
-)
+from toolscope_core.calls.call_writing import SeenValues, calls_of_model, open_arguments
 from toolscope_core.calls.sent_calls import (
     CallBudget,
     ComparedTools,
+    called_servers,
     compare_tools,
     merge_pairs,
     why_not_called,
 )
 from toolscope_core.catalog.calls import MappedCall
 from toolscope_core.files.json_lines import rows_in
-from toolscope_core.llm.model_requests import Asker
 from toolscope_core.mcp.servers.launches import launches_of
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import JobError, ToolScopeError
@@ -67,7 +62,7 @@ def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
     reads = _only_read(pair)
     if chosen is None or not server_picker.is_allowed(snapshot):
         return
-    ticked = server_picker.ticked(snapshot, servers_of(pair), f"try_{pair_key(of_pair)}")
+    ticked = server_picker.ticked(snapshot, called_servers([pair]), f"try_{pair_key(of_pair)}")
     job = snapshot.job(job_kind(pair))
     if job is not None and job.live:  # what was typed stays, because it is drawn all the same
         page_frame.job_panel(job.id)
@@ -94,11 +89,6 @@ def job_kind(pair: ComparedTools) -> str:
     return f"calls {digest(*(tool.fingerprint for tool in pair.tools))[:16]}"
 
 
-def servers_of(pair: ComparedTools) -> tuple[str, ...]:
-    """The servers to which the calls are sent."""
-    return tuple(sorted({tool.server for tool in pair.tools}))
-
-
 def start(
     snapshot: Snapshot, pair: ComparedTools, ticked: TickedServers, reviewer: str, is_shared: bool
 ) -> str:
@@ -106,7 +96,7 @@ def start(
 
     Raises ``ConfigError`` if the servers may not be started, or if one of them is not ticked.
     """
-    servers = servers_of(pair)
+    servers = called_servers([pair])
     configuration = replace(ticked, names=servers).required(snapshot.work.settings, is_shared)
     _, launches = launches_of(servers, configuration, ticked.keys, os.environ)
 
@@ -146,27 +136,19 @@ def _with_model_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools:
     """The pair with the calls that a model wrote. Before it has written any, draws the offer to ask
     it, with the price.
     """
-    if not snapshot.names_model or not open_arguments(pair.source):
+    names = open_arguments(pair.source)
+    known = judging.known_answers(snapshot)
+    if known is None or not names:
         return pair
     write = partial(calls_of_model, [pair.source])
-    known = judging.known_answers(snapshot)
-    written = write(known) if known else None
-    if written is None or pair.source.id not in written.calls:
-        _ask_panel(snapshot, pair, write)
-        return pair
-    if written.dropped:
-        st.caption(f"{quantity(written.dropped, 'call')} of the model did not fit the schema.")
-    return replace(pair, guesses=tuple(written.calls[pair.source.id]))
-
-
-def _ask_panel(
-    snapshot: Snapshot, pair: ComparedTools, write: Callable[[Asker], CallsOfModel]
-) -> None:
-    names = enumerated(f"`{one}`" for one in open_arguments(pair.source))
-    about = (
-        f"No schema says what values {names} may have. A model can write calls with likely ones."
-    )
-    st.caption(safe_text.sentence(about))
+    if answer := write(known).get(pair.source.id):
+        if answer["dropped"]:
+            st.caption(
+                f"{quantity(answer['dropped'], 'call')} of the model did not fit the schema."
+            )
+        return replace(pair, guesses=tuple(answer["calls"]))
+    about = f"The schema does not say which values {enumerated(f'`{one}`' for one in names)} takes."
+    st.caption(safe_text.sentence(f"{about} A model can write likely ones."))
     if ask_panel.can_ask(snapshot, "calls", ""):
         question = ask_panel.Question(
             "calls",
@@ -175,6 +157,7 @@ def _ask_panel(
             lambda: model_runs.ask_in_background(snapshot, "calls", write),
         )
         ask_panel.question_panel(snapshot, question, "Write calls")
+    return pair
 
 
 def _chosen_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools | None:
