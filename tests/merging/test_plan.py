@@ -63,11 +63,11 @@ def test_phi_holds_for_any_partition(ids, size, gateway):
 
 def test_calls_that_two_tools_answered_differently_stop_auto():
     verdict = "differs in 3 of 12: `price`"
-    seen = Constraints(differing={Pair.of("a", "b"): verdict})
+    seen = Constraints(compared={Pair.of("a", "b"): verdict})
     (cluster,) = clusters(CATALOG, "ab", constraints=seen)
     assert not cluster.safe
     assert verdict in " ".join(cluster.reasons)
-    (cluster,) = clusters(CATALOG, "ab", constraints=Constraints(differing={Pair("a", "c"): "…"}))
+    (cluster,) = clusters(CATALOG, "ab", constraints=Constraints(compared={Pair("a", "c"): "…"}))
     assert cluster.safe
 
 

@@ -56,7 +56,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     home = united(joined)
     groups = {frozenset(group) for group in home.values() if len(group) > 1}
     conflicts = {frozenset(home[p.left]) for p in cannot if p.right in home.get(p.left, ())}
-    by_pair = comparisons(catalog, log)
+    compared = ((pair, item.detail) for pair, item in comparisons(catalog, log).items())
     return Constraints(
         must=tuple(sorted(groups - conflicts, key=sorted)),
         cannot=frozenset(cannot),
@@ -68,12 +68,11 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         families=tuple(sorted(set(families), key=sorted)),
         omitted=frozenset(locate.omitted),
         one_account=one_account(catalog, log),
-        differing={
-            pair: item.detail["verdict"]
-            for pair, item in by_pair.items()
-            if item.detail["differing"]
+        compared={
+            pair: detail["verdict"] if detail["differing"] else ""
+            for pair, detail in compared
+            if detail["calls"] or detail["differing"]
         },
-        compared=frozenset(pair for pair, item in by_pair.items() if item.detail["calls"]),
     )
 
 

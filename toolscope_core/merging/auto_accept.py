@@ -45,9 +45,8 @@ class Proposal:
 
     ``blocked`` says whether a member has a blocking finding, ``wants_a_look`` whether somebody
     reserved two members for a person. ``auto_at`` is the required probability of the weakest pair.
-    ``addressing`` are the members whose text addresses models. ``differing`` describes the results
-    of calls, for pairs that did not answer alike; ``compared`` are all pairs of which calls showed
-    something.
+    ``addressing`` are the members whose text addresses models. ``compared`` are the pairs of which
+    calls showed something, with the verdict on those that did not answer alike.
     """
 
     group: Group
@@ -57,8 +56,7 @@ class Proposal:
     wants_a_look: bool = False
     auto_at: float = 0.0
     addressing: frozenset[str] = frozenset()
-    differing: Mapping[Pair, str] = field(default_factory=dict)
-    compared: frozenset[Pair] = frozenset()
+    compared: Mapping[Pair, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +121,9 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
 
 
 def _check_calls(proposal: Proposal) -> Iterator[str]:
-    for pair, verdict in sorted(proposal.differing.items()):
-        if {pair.left, pair.right} <= set(proposal.group.members):
+    for pair, verdict in sorted(proposal.compared.items()):
+        if verdict and {pair.left, pair.right} <= set(proposal.group.members):
             yield f"calls to {pair.left} and {pair.right} were compared: {verdict}"
-
-
-def _check_tried(proposal: Proposal) -> Iterator[str]:
     for pair, names in sorted(proposal.differences().formless.items()):
         if pair not in proposal.compared:
             arguments = ", ".join(f"`{name}`" for name in names)
@@ -224,12 +219,12 @@ _RULES = (
     _Rule("waived", "Nobody dropped an argument by hand (``edited_maps``).", _check_waived),
     _Rule("look", "Nobody asked to review it first.", _check_look),
     *RULES_ON_TOOLS,
-    _Rule("calls", "No two members answered the same calls differently.", _check_calls),
     _Rule(
-        "tried",
-        "If two members are on different servers that can be started, calls to both were compared, "
-        "unless something says which form their identifiers have (``keys_without_form``).",
-        _check_tried,
+        "calls",
+        "No two members answered the same calls differently. If two are on different servers that "
+        "can be started, calls to both were compared, unless something says which form their "
+        "identifiers have (``keys_without_form``).",
+        _check_calls,
     ),
     _Rule("origin", "The program proposed it, not a person.", _check_origin),
     _Rule(

@@ -82,7 +82,6 @@ def build_clusters(
             wants_a_look=waiting and not group.put_forward,
             auto_at=auto_at,
             addressing=addressing.intersection(group.members),
-            differing=constraints.differing,
             compared=constraints.compared,
         )
         to_rewrite = [*_to_rewrite(members, own, edit, blocked)]

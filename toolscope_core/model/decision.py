@@ -44,8 +44,8 @@ class Constraints:
     them that only a person may merge. ``families`` are sets that people marked as a family: a group
     that contains one stays a family. ``omitted`` tools are left out of the toolset and of
     everything above. ``one_account`` says for two servers whether they work on one account.
-    ``differing`` has what calls showed of pairs that did not answer alike, in words; ``compared``
-    are all pairs of which calls showed something.
+    ``compared`` are the pairs of which calls showed something, with the verdict on those that did
+    not answer alike.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -58,8 +58,7 @@ class Constraints:
     families: tuple[frozenset[str], ...] = ()
     omitted: frozenset[str] = frozenset()
     one_account: Mapping[frozenset[str], bool] = field(default_factory=dict)
-    differing: Mapping[Pair, str] = field(default_factory=dict)
-    compared: frozenset[Pair] = frozenset()
+    compared: Mapping[Pair, str] = field(default_factory=dict)
 
     def are_on_one_account(self, servers: Iterable[str]) -> bool | None:
         """Whether people said that these servers work on one account.

@@ -18,11 +18,9 @@ from ui.evaluation.measured_sides import POLICIES
 from ui.shared import ask_panel, data_tables, safe_text, sign_in
 from ui.shared.data_tables import Column
 from ui.shared.services import experiments, judging
-from ui.shared.services.live_servers import TickedServers
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker
 
-_FAILED = "agent_run_failed"
 """Session key for why a run was not started. It is shown once."""
 _ABOUT = (
     "A model works on the requests of a query set by calling tools, once with the original "
@@ -67,7 +65,6 @@ def _form(snapshot: Snapshot) -> None:
         st.caption(NO_QUERIES)
         st.page_link("pages/catalog.py", label="Add a query set", icon=":material/inventory_2:")
         return
-    safe_text.show(_FAILED)
     job = judging.job(snapshot)
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
@@ -85,16 +82,8 @@ def _form(snapshot: Snapshot) -> None:
     ticked = server_picker.ticked(snapshot, servers, "agent")
     if ticked.configuration is None:
         return
-    st.button(
-        f"Start {quantity(len(servers), 'server')} and the agent",
-        type="primary",
-        icon=":material/play_arrow:",
-        key="agent_start",
-        disabled=not ticked.is_complete,
-        on_click=_start,
-        args=(snapshot, run_request, ticked),
-        help="Tick every server first. All of them are stopped when the run ends.",
-    )
+    begin = partial(agent_jobs.start, snapshot, run_request, ticked, sign_in.is_shared())
+    server_picker.start_button(ticked, "the agent", "agent_start", begin)
 
 
 def _run_request(sets: tuple[str, ...]) -> AgentRunRequest:
@@ -133,12 +122,6 @@ def _in_words(estimate: AgentEstimate) -> str:
     return (
         f"{quantity(estimate.queries, 'request')} with two toolsets ({toolsets}): at most "
         f"{quantity(estimate.most_calls, 'model call')}."
-    )
-
-
-def _start(snapshot: Snapshot, run_request: AgentRunRequest, ticked: TickedServers) -> None:
-    safe_text.attempt(
-        _FAILED, lambda: agent_jobs.start(snapshot, run_request, ticked, sign_in.is_shared())
     )
 
 

@@ -35,8 +35,6 @@ from ui.shared.services.live_servers import TickedServers
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker
 
-_FAILED = "try_both_failed"
-"""Session key for why no calls were sent. It is shown once."""
 _BUDGET = CallBudget()
 _ABOUT = (
     "Sends the same calls to both tools on their servers, and compares the results. Each call is "
@@ -67,21 +65,13 @@ def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
     if job is not None and job.live:  # what was typed stays, because it is drawn all the same
         page_frame.job_panel(job.id)
         return
-    safe_text.show(_FAILED)
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
     count = len(chosen.new_calls(SeenValues(), _BUDGET.calls))
-    st.button(
-        f"Start {quantity(len(ticked.names), 'server')} and send {quantity(count, 'call')}",
-        type="primary",
-        icon=":material/play_arrow:",
-        key="try_both",
-        disabled=not (count and reads and ticked.is_complete),
-        on_click=_start,
-        args=(snapshot, chosen, ticked, page_frame.reviewer()),
-        help="Tick every server first, and confirm that both tools only read. The servers are "
-        "stopped at the end.",
-    )
+    reviewer, is_shared = page_frame.reviewer(), sign_in.is_shared()
+    begin = partial(start, snapshot, chosen, ticked, reviewer, is_shared)
+    purpose = f"send {quantity(count, 'call')}"
+    server_picker.start_button(ticked, purpose, "try_both", begin, bool(count and reads))
 
 
 def job_kind(pair: ComparedTools) -> str:
@@ -108,10 +98,6 @@ def start(
         review.say(snapshot, "compare", ids, reviewer, comparison.as_json())
 
     return snapshot.start(job_kind(pair), work)
-
-
-def _start(snapshot: Snapshot, pair: ComparedTools, ticked: TickedServers, reviewer: str) -> None:
-    safe_text.attempt(_FAILED, lambda: start(snapshot, pair, ticked, reviewer, sign_in.is_shared()))
 
 
 def _in_words(pair: ComparedTools) -> str:

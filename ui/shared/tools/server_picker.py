@@ -1,6 +1,6 @@
 """The choice of servers: their configuration, and a tick for each server that may be started."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -89,6 +89,29 @@ def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers
                 if tick(server, given, f"{key}_tick_{digest(name, server.as_json())}", ""):
                     keys[name] = entry
     return live_servers.TickedServers(tuple(servers), given, keys)
+
+
+def start_button(
+    ticked: live_servers.TickedServers,
+    purpose: str,
+    key: str,
+    start: Callable[[], object],
+    is_ready: bool = True,
+) -> None:
+    """Draw why the last start failed, and the button that starts the servers once all are ticked
+    and everything else ``is_ready``.
+    """
+    safe_text.show(f"{key}_failed")
+    st.button(
+        f"Start {quantity(len(ticked.names), 'server')} and {purpose}",
+        type="primary",
+        icon=":material/play_arrow:",
+        key=key,
+        disabled=not (is_ready and ticked.is_complete),
+        on_click=safe_text.attempt,
+        args=(f"{key}_failed", start),
+        help="Tick every server first. The servers are stopped at the end.",
+    )
 
 
 def tick(
