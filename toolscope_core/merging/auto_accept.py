@@ -59,21 +59,10 @@ class Proposal:
     compared: Mapping[Pair, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """A rule; ``check`` gives the objections to a proposal, or none if the
-    proposal meets the rule.
-    """
-
-    name: str
-    meaning: str
-    check: Callable[[Proposal], Iterable[str]]
-
-
 def reasons_against(proposal: Proposal) -> Iterator[str]:
     """Why a proposal must wait for a person; empty if it is safe."""
-    for rule in _RULES:
-        yield from rule.check(proposal)
+    for check in _RULES:
+        yield from check(proposal)
 
 
 def is_clean(proposal: Proposal) -> bool:
@@ -81,26 +70,30 @@ def is_clean(proposal: Proposal) -> bool:
 
     If they do, only the probability could prevent a drop-in.
     """
-    return not any(sentence for rule in RULES_ON_TOOLS for sentence in rule.check(proposal))
+    return not any(sentence for check in _RULES_ON_TOOLS for sentence in check(proposal))
 
 
 def _check_waived(proposal: Proposal) -> Iterator[str]:
+    """Nobody dropped an argument by hand (``edited_maps``)."""
     for alpha in proposal.synthesis.arguments:
         for name in alpha.waived:
             yield f"a person dropped `{name}` of {alpha.tool_id}: {alpha.dropped[name]}"
 
 
 def _check_look(proposal: Proposal) -> Iterator[str]:
+    """Nobody asked to review it first."""
     if proposal.wants_a_look:
         yield "a person asked to review it first"
 
 
 def _check_findings(proposal: Proposal) -> Iterator[str]:
+    """No member has a blocking finding."""
     if proposal.blocked:
         yield "one of the tools has a blocking finding"
 
 
 def _check_drop_in(proposal: Proposal) -> Iterator[str]:
+    """One tool takes every call unchanged: an exact copy or a drop-in (``stores``)."""
     synthesis = proposal.synthesis
     if proposal.group.family:
         kind = family_name(synthesis.selector)
@@ -121,6 +114,10 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
 
 
 def _check_calls(proposal: Proposal) -> Iterator[str]:
+    """No two members answered the same calls differently. If two are on different servers that
+    can be started, calls to both were compared, unless something says which form their
+    identifiers have (``keys_without_form``).
+    """
     for pair, verdict in sorted(proposal.compared.items()):
         if verdict and {pair.left, pair.right} <= set(proposal.group.members):
             yield f"calls to {pair.left} and {pair.right} were compared: {verdict}"
@@ -134,14 +131,19 @@ def _check_calls(proposal: Proposal) -> Iterator[str]:
 
 
 def _check_words(proposal: Proposal) -> Iterable[str]:
+    """Every word that one tool's text adds has a match in the other's (``unmatched_words``)."""
     return proposal.differences().words
 
 
 def _check_arguments(proposal: Proposal) -> Iterable[str]:
+    """No argument has a different meaning in the kept tool, such as another unit or default
+    (``argument_words``).
+    """
     return proposal.differences().arguments
 
 
 def _check_inferred(proposal: Proposal) -> Iterable[str]:
+    """No match between arguments is a guess (``matching``)."""
     return (
         sentence
         for alpha in proposal.synthesis.arguments
@@ -150,30 +152,45 @@ def _check_inferred(proposal: Proposal) -> Iterable[str]:
 
 
 def _check_guards(proposal: Proposal) -> Iterable[str]:
+    """No guard objects: server, state, effect, result, scope, warnings (``guards``)."""
     return proposal.differences().guards
 
 
 def _check_origin(proposal: Proposal) -> Iterator[str]:
+    """The program proposed it, not a person."""
     if proposal.group.put_forward:
         yield "a person proposed it; the judge would not merge all of it"
 
 
 def _check_doubts(proposal: Proposal) -> Iterable[str]:
+    """If a model judged: for each pair, either the model gave no verdict and the offline
+    judge's probability reaches *auto*, or the model says that the two do the same job and that
+    one can take the other's calls unchanged. In the second case, the offline judge's
+    probability must be at least 0.5, and if it is below *auto*, neither tool's text may address
+    the model (``model_doubts``).
+    """
     return proposal.group.doubts
 
 
 def _check_serves(proposal: Proposal) -> Iterator[str]:
+    """If a model judged: it says that the kept tool serves each of the others
+    (``ModelVerdicts.unfit``).
+    """
     canonical = proposal.synthesis.canonical
     if proposal.synthesis.kind == "drop_in" and canonical in proposal.group.unfit:
         yield f"the model does not trust {canonical} with every call to the others"
 
 
 def _check_addressing(proposal: Proposal) -> Iterator[str]:
+    """No member's text addresses the model (the scan says which)."""
     for tool_id in sorted(proposal.addressing):
         yield f"the text of {tool_id} addresses the model"
 
 
 def _check_chain(proposal: Proposal) -> Iterator[str]:
+    """It is well connected: not split from other tools (unless it is a drop-in whose words are
+    all matched), with no two members joined only through a third.
+    """
     group, is_gateway = proposal.group, proposal.synthesis.kind == "gateway"
     if group.split and (is_gateway or proposal.differences().words):
         yield "some of these tools resemble tools outside this proposal too"
@@ -182,84 +199,37 @@ def _check_chain(proposal: Proposal) -> Iterator[str]:
 
 
 def _check_weakest(proposal: Proposal) -> Iterator[str]:
+    """Its weakest pair reaches *auto* (``auto_at`` in ``judge_weights.json``: a probability of
+    the same job; not checked for other providers or values, nor where `_check_doubts` covers each
+    pair).
+    """
     weakest, auto_at = proposal.group.weakest_edge, proposal.auto_at
     if weakest < auto_at and not proposal.group.family:
         shown = _below(weakest, auto_at)
         yield f"its weakest pair has a probability of {shown}, below {auto_at:.2f}"
 
 
-RULES_ON_TOOLS = (
-    _Rule("findings", "No member has a blocking finding.", _check_findings),
-    _Rule(
-        "drop_in",
-        "One tool takes every call unchanged: an exact copy or a drop-in (``stores``).",
-        _check_drop_in,
-    ),
-    _Rule(
-        "words",
-        "Every word that one tool's text adds has a match in the other's (``unmatched_words``).",
-        _check_words,
-    ),
-    _Rule(
-        "arguments",
-        "No argument has a different meaning in the kept tool, such as another unit or default "
-        "(``argument_words``).",
-        _check_arguments,
-    ),
-    _Rule("inferred", "No match between arguments is a guess (``matching``).", _check_inferred),
-    _Rule(
-        "guards",
-        "No guard objects: server, state, effect, result, scope, warnings (``guards``).",
-        _check_guards,
-    ),
+_RULES_ON_TOOLS = (
+    _check_findings,
+    _check_drop_in,
+    _check_words,
+    _check_arguments,
+    _check_inferred,
+    _check_guards,
 )
 """The rules that also apply to a part of a group (``safe_subsets``)."""
 
 _RULES = (
-    _Rule("waived", "Nobody dropped an argument by hand (``edited_maps``).", _check_waived),
-    _Rule("look", "Nobody asked to review it first.", _check_look),
-    *RULES_ON_TOOLS,
-    _Rule(
-        "calls",
-        "No two members answered the same calls differently. If two are on different servers that "
-        "can be started, calls to both were compared, unless something says which form their "
-        "identifiers have (``keys_without_form``).",
-        _check_calls,
-    ),
-    _Rule("origin", "The program proposed it, not a person.", _check_origin),
-    _Rule(
-        "doubts",
-        "If a model judged: for each pair, either the model gave no verdict and the offline "
-        "judge's probability reaches *auto*, or the model says that the two do the same job and "
-        "that one can take the other's calls unchanged. In the second case, the offline judge's "
-        "probability must be at least 0.5, and if it is below *auto*, neither tool's text may "
-        "address the model (``model_doubts``).",
-        _check_doubts,
-    ),
-    _Rule(
-        "serves",
-        "If a model judged: it says that the kept tool serves each of the others "
-        "(``ModelVerdicts.unfit``).",
-        _check_serves,
-    ),
-    _Rule(
-        "addressing",
-        "No member's text addresses the model (the scan says which).",
-        _check_addressing,
-    ),
-    _Rule(
-        "chain",
-        "It is well connected: not split from other tools (unless it is a drop-in whose words "
-        "are all matched), with no two members joined only through a third.",
-        _check_chain,
-    ),
-    _Rule(
-        "weakest pair",
-        "Its weakest pair reaches *auto* (``auto_at`` in ``judge_weights.json``: a probability "
-        "of the same job; not checked for other providers or values, nor where *doubts* covers "
-        "each pair).",
-        _check_weakest,
-    ),
+    _check_waived,
+    _check_look,
+    *_RULES_ON_TOOLS,
+    _check_calls,
+    _check_origin,
+    _check_doubts,
+    _check_serves,
+    _check_addressing,
+    _check_chain,
+    _check_weakest,
 )
 """All rules, in the order of the sentences on a card."""
 

@@ -180,7 +180,7 @@ class ModelVerdicts:
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
         """Sentences that say why a cluster based on the model must wait for a person.
 
-        Empty if there is no objection (see *doubts* in ``merging.auto_accept``).
+        Empty if there is no objection (see ``auto_accept._check_doubts``).
         """
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         pairs_by_doubt: dict[str, list[str]] = {}
