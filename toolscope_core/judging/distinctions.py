@@ -198,6 +198,8 @@ def _without_verb(name: Sequence[str]) -> Sequence[str]:
 
 _DELETE = "delete"
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
+_NAMING = english.KEY_WORDS.union(_KEYS, "param parameter".split())
+"""Words in an argument's name that name no thing themselves."""
 
 
 def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
@@ -498,13 +500,14 @@ def _parts(reading: ToolReading) -> tuple[str, ...]:
 
 
 def _things(tool: Tool, always: bool) -> Iterator[str]:
-    """The things whose keys a tool takes: *project* of ``project_id``,
-    *issue* of ``issueIdOrKey``.
+    """The things whose keys a tool requires (*issue* of ``issueIdOrKey``), or without ``always``
+    those whose keys or names it takes, one or several.
     """
     for parameter in tool.parameters:
         words = english.plain_words(parameter.name)
-        nouns = [word for word in words if word not in _KEYS and word not in ("or", "and")]
-        if nouns and is_key(parameter) and (parameter.required or not always):
+        nouns = [word for word in words if word not in _NAMING and not is_border(word)]
+        names_one = is_key(parameter) and parameter.required
+        if nouns and (names_one if always else len(nouns) < len(words)):
             yield nouns[-1]
 
 
