@@ -17,7 +17,7 @@ from toolscope_core.judging.distinctions import (
     number_apart,
     object_apart,
     part_apart,
-    removed_apart,
+    changed_apart,
     renamed,
     things_apart,
     unmentioned_objects,
@@ -65,8 +65,8 @@ def test_a_part_of_what_the_other_works_on(one, other, part):
     ],
 )
 def test_what_is_taken_away(one, other, differ):
-    apart = removed_apart(spoken(*one), spoken(*other))
-    assert bool(apart) == bool(removed_apart(spoken(*other), spoken(*one))) == differ
+    apart = changed_apart(spoken(*one), spoken(*other))
+    assert bool(apart) == bool(changed_apart(spoken(*other), spoken(*one))) == differ
 
 
 @pytest.mark.parametrize(

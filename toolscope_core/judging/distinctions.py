@@ -335,12 +335,12 @@ def _are_nouns(objects: tuple[str, str], one: ToolReading, other: ToolReading) -
     )
 
 
-def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The things that two tools remove, if at least one of the things is not mentioned by the other
+def changed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
+    """The things that two tools change, if at least one of the things is not mentioned by the other
     tool: for example a *star* and a *repository*.
     """
     things = object_apart(one, other)
-    if things is None:
+    if things is None or not all(side.verb in side.name for side in (one, other)):
         return None
     unsaid = (
         other_tool.word_keys.isdisjoint(keys_of(thing))

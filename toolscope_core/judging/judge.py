@@ -470,9 +470,9 @@ class OfflineJudge:
             yield f"one is about the {part[0]}, the other about its {part[1]}"
         if (one.classes == _REMOVING) != (other.classes == _REMOVING):
             yield "one removes something, the other does not"
-        both_remove = effect(one) == effect(other) == "destroys"
-        if both_remove and (things := distinctions.removed_apart(one, other)):
-            yield f"one removes {things[0]}, the other {things[1]}"
+        both_change = effect(one) == effect(other) in ("writes", "destroys")
+        if both_change and (things := distinctions.changed_apart(one, other)):
+            yield f"one changes {things[0]}, the other {things[1]}"
         if distinctions.fixed_one(one, other):
             yield "one returns one fixed item of what the other lists"
         if moved := distinctions.moved_only(one, other):
