@@ -59,7 +59,7 @@ def number_apart(one: ToolReading, other: ToolReading, described: bool = False) 
 
     The descriptions must differ; with ``described``, their subjects count too.
     """
-    same = one.text and _stems(one.text) == _stems(other.text)
+    same = (one.text and _stems(one.text) == _stems(other.text)) or (_lists(one) and _lists(other))
     return (not same and _numbers_apart(*_objects(one, other))) or (
         described and _numbers_apart(_head(one.text[1:]), _head(other.text[1:]))
     )
@@ -411,17 +411,22 @@ def _reordered(one: ToolReading, other: ToolReading) -> bool:
 
 def one_and_several(one: ToolReading, other: ToolReading) -> bool:
     """Whether one is about a single thing and the other about several."""
-    lists = [
-        "list" in side.name or side.text[:1] in (("list",), ("lists",)) for side in (one, other)
-    ]
-    one_lists = lists[0] != lists[1]
-    plurals = [
-        thing not in _UNCOUNTED and english.is_plural(thing) for thing in _objects(one, other)
+    lists = [_lists(side) for side in (one, other)]
+    several = [
+        listing or (thing not in _UNCOUNTED and english.is_plural(thing))
+        for listing, thing in zip(lists, _objects(one, other), strict=True)
     ]
     keyed = [any(p.required and is_key(p) for p in side.tool.parameters) for side in (one, other)]
-    if keyed[0] != keyed[1] and (one_lists or plurals[0] != plurals[1]):
+    if keyed[0] != keyed[1] and several[0] != several[1]:
         return True
-    return number_apart(one, other, described=one_lists)
+    return number_apart(one, other, described=lists[0] != lists[1])
+
+
+def _lists(reading: ToolReading) -> bool:
+    """Whether the tool lists something: ``list_tags``, ``get_tag_list``; not ``get_list``."""
+    name = reading.name
+    is_named = name[:1] == ("list",) or reading.verb == "list" or (name[2:] and name[-1] == "list")
+    return bool(is_named) or reading.text[:1] in (("list",), ("lists",))
 
 
 def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
