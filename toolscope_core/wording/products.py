@@ -28,6 +28,7 @@ _Kind = Literal["accounts", "programs", "engines"]
 _KINDS: tuple[_Kind, ...] = ("accounts", "programs", "engines")
 _TEXT = 400
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*|[.!?\n:]")
+_QUOTES = ('"', "'", "`")
 _SERVER_WORD = re.compile(r"[A-Za-z0-9]+")
 _SPOKEN_OF = 0.3
 """A server is made for a product that this share of its tools mention, and at least two of them."""
@@ -225,7 +226,8 @@ def _own_products(tool: Tool) -> Products:
     text, before, end, goes_on = [], ".", 0, False
     for match in _WORD.finditer(tool.description[:_TEXT]):
         word = match[0]
-        is_name = word[0].isupper() and before not in ".!?\n:"
+        is_quoted = tool.description[match.start() - 1 : match.start()] in _QUOTES
+        is_name = word[0].isupper() and before not in ".!?\n:" and not is_quoted
         goes_on = goes_on and match.start() == end + 1 and before.lower() not in _spellings()
         is_whole = is_name and len(word) > 1 and not goes_on
         text.append((word.lower(), is_whole or _is_a_name(word.lower())))
