@@ -150,13 +150,21 @@ def _of_its_suite(tool: Tool, own: frozenset[str]) -> set[str]:
 @lru_cache(maxsize=16_384)
 def server_products(server: str) -> Products:
     """The products in a server's name."""
-    parts = _SERVER_WORD.findall(server)
+    parts = [_without_affix(part) for part in _SERVER_WORD.findall(server)]
     spellings = ([word for part in parts for word in split_name(part)], [p.lower() for p in parts])
     every = [_mentions([(word, True) for word in words]) for words in spellings]
     products = _products(mention for mentions in every for mention in mentions)
     known_words = {word for spelling in _by_spelling() for word in spelling}
     rare = {word for word in product_words(server) if word_weight(word) >= _RARE}
     return replace(products, unlisted=frozenset(rare - known_words))
+
+
+def _without_affix(word: str) -> str:
+    """The listed product in a word that adds only a common word to it: ``apitwitter``."""
+    lower = word.lower()
+    parts = ((lower.removeprefix(one), lower.removesuffix(one)) for one in _COMMON)
+    products = (part for part in chain(*parts) if len(part) > 1 and (part,) in _by_spelling())
+    return word if (lower,) in _by_spelling() else next(products, word)
 
 
 def names_a_product(words: str) -> bool:
