@@ -85,8 +85,8 @@ def _numbers_apart(thing: str, counterpart: str) -> bool:
 def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """The first two name words of one stem that say who acts on whom.
 
-    For example *followers* and *following*, *blocked by* and *blocking*; ``None`` if there are
-    none.
+    For example *followers* and *following*, *blocked by* and *blocking*, *follow* and *get
+    following*; ``None`` if there are none.
     """
     if one.text and _stems(one.text) == _stems(other.text):
         return None
@@ -96,9 +96,19 @@ def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
     )
     for root in sorted(here.keys() & there.keys()):
         (word, voice), (counterpart, voice_there) = here[root], there[root]
-        if voice != voice_there and ((voice and voice_there) or "by" in (voice, voice_there)):
+        does = _acts_on_listed(one, word, other) or _acts_on_listed(other, counterpart, one)
+        if voice != voice_there and (
+            (voice and voice_there) or "by" in (voice, voice_there) or does
+        ):
             return word, counterpart
     return None
+
+
+def _acts_on_listed(acting: ToolReading, act: str, listing: ToolReading) -> bool:
+    """Whether a tool does an act and the other gives what it was done to: *follow*, *get
+    following*.
+    """
+    return acting.name[0] == act and only_gets(listing.name[0])
 
 
 def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
