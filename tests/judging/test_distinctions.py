@@ -8,6 +8,7 @@ from tests.wording.test_words import WORDS, words
 from toolscope_core.judging.distinctions import (
     alternatives,
     belongings_apart,
+    changed_apart,
     choices_apart,
     facts_apart,
     fixed_one,
@@ -17,7 +18,6 @@ from toolscope_core.judging.distinctions import (
     number_apart,
     object_apart,
     part_apart,
-    changed_apart,
     renamed,
     things_apart,
     unmentioned_objects,

@@ -13,7 +13,7 @@ from functools import reduce
 
 from toolscope_core.judging.distinctions import renamed, unshared
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.products import names_a_product
+from toolscope_core.wording.products import FILE_FORMATS, names_a_product
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.wordnet import is_word, kinds_of
 from toolscope_core.wording.words import base_forms, is_english, singular, words_of
@@ -52,9 +52,6 @@ FIXED = frozenset(
 )
 """Kinds whose words are always values for one selector."""
 
-_WRITTEN = frozenset(
-    "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()
-)
 _PERIODS = frozenset(
     """daily weekly monthly quarterly yearly annual hourly current last next previous past today
     tomorrow yesterday historical""".split()
@@ -160,7 +157,7 @@ def kind_of_values(values: Sequence[str]) -> str:
     otherwise empty.
     """
     words = [value.split("_") for value in values]
-    for name, words_of_kind in (("period", _PERIODS), ("format", _WRITTEN)):
+    for name, words_of_kind in (("period", _PERIODS), ("format", FILE_FORMATS)):
         if all(not words_of_kind.isdisjoint(of) for of in words):
             return name
     if all(any(word.isdigit() for word in of) for of in words):

@@ -43,6 +43,9 @@ share ``_MOST`` of them, begin with it.
 """
 _RARE = 0.55
 """An unlisted word in a server's name is a product if its weight is at least this."""
+FILE_FORMATS = frozenset(
+    "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()
+)
 _COMMON = frozenset(
     """mcp server servers client js ts py python node api apps app tool tools the io com org
     ai""".split()
@@ -56,7 +59,7 @@ class Products:
 
     ``accounts`` store things for their users, ``programs`` work on anybody's data, and ``engines``
     answer from an index or model of their own. ``unlisted`` are words in the server's name that its
-    tools use as a name.
+    tools use as a name; an abbreviation such as *SSH* names a kind of thing, unless it is a format.
     """
 
     accounts: frozenset[str] = frozenset()
@@ -241,9 +244,12 @@ def _own_products(tool: Tool) -> Products:
         text.append((word.lower(), is_whole or _is_a_name(word.lower())))
         before, end, goes_on = word, match.end(), is_name
     own = server_products(tool.server).unlisted
+    written = _WORD.findall(tool.description[:_TEXT])
+    acronyms = {word.lower() for word in written if len(word) > 1 and word.isupper()} - FILE_FORMATS
     return replace(
         _products([*_mentions(name), *_mentions(text)]),
-        unlisted=frozenset(word for word, is_name in (*name, *text) if is_name and word in own),
+        unlisted=frozenset(word for word, is_name in (*name, *text) if is_name and word in own)
+        - acronyms,
     )
 
 
