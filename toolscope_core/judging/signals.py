@@ -371,6 +371,7 @@ class Signals:
                 and vocabulary.keeps_things(objects)
                 and not vocabulary.is_of_the_machine(objects)
                 and accounts[0].isdisjoint(accounts[1])
+                and ours.unlisted.isdisjoint(theirs.unlisted)
             ),
             "unlisted_names": (
                 float(bool(ours.unlisted - theirs.unlisted))
