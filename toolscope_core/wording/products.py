@@ -86,6 +86,8 @@ def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
             named = _or_else(named, Products(accounts=_mostly_spoken_of(own)))
         least = max(2, _SPOKEN_OF * len(rows))
         profile = frozenset(name for name, n in counts.items() if server and n >= least)
+        unlisted = frozenset[str]().union(*(one.unlisted for one in own))
+        named = replace(named, unlisted=profile & unlisted)
         for row in rows:
             suite = _of_its_suite(tools[row], named.accounts)
             of_tool = replace(products[row], accounts=products[row].accounts | suite)
@@ -157,9 +159,7 @@ def server_products(server: str) -> Products:
     spellings = ([word for part in parts for word in split_name(part)], [p.lower() for p in parts])
     every = [_mentions([(word, True) for word in words]) for words in spellings]
     products = _products(mention for mentions in every for mention in mentions)
-    known_words = {word for spelling in _by_spelling() for word in spelling}
-    rare = {word for word in product_words(server) if word_weight(word) >= _RARE}
-    return replace(products, unlisted=frozenset(rare - known_words))
+    return replace(products, unlisted=frozenset(filter(_is_unlisted, product_words(server))))
 
 
 def _without_affix(word: str) -> str:
@@ -190,11 +190,7 @@ def share_a_word(one: str, other: str) -> bool:
     Only words of more than three letters are compared by their beginning.
     """
     ours, theirs = product_words(one), product_words(other)
-    return bool(ours & theirs) or any(
-        len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
-        for a in ours
-        for b in theirs
-    )
+    return bool(ours & theirs) or any(_begins(a, b) or _begins(b, a) for a in ours for b in theirs)
 
 
 def of_other_fields(one: Products, other: Products) -> bool:
@@ -222,7 +218,7 @@ def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Pr
         accounts=common or accounts | server.accounts,
         programs=server.programs or own.programs,
         engines=server.engines or own.engines,
-        unlisted=profile & server.unlisted,
+        unlisted=server.unlisted,
     )
 
 
@@ -248,9 +244,28 @@ def _own_products(tool: Tool) -> Products:
     acronyms = {word.lower() for word in written if len(word) > 1 and word.isupper()} - FILE_FORMATS
     return replace(
         _products([*_mentions(name), *_mentions(text)]),
-        unlisted=frozenset(word for word, is_name in (*name, *text) if is_name and word in own)
-        - acronyms,
+        unlisted=frozenset(
+            word
+            for word, is_name in (*name, *text)
+            if is_name
+            and word not in acronyms
+            and _is_unlisted(word)
+            and any(_begins(other, word) for other in own)
+        ),
     )
+
+
+@lru_cache(maxsize=65_536)
+def _is_unlisted(word: str) -> bool:
+    """Whether a word is rare, and in no spelling of a listed product."""
+    return word_weight(word) >= _RARE and not any(word in listed for listed in _by_spelling())
+
+
+def _begins(word: str, part: str) -> bool:
+    """Whether a word is or begins with another of more than three letters, as in
+    ``share_a_word``.
+    """
+    return word == part or (len(part) > 3 and word.startswith(part))
 
 
 def _is_a_name(word: str) -> bool:
