@@ -66,11 +66,13 @@ def _columns(pairs: set[tuple[int, int]]) -> tuple[PairRows, PairRows]:
 
 
 def _by_account(tools: Sequence[Tool], products: Sequence[Products]) -> Mapping[str, list[int]]:
-    """The rows of tools made for each product, ascending; only tools of a server."""
+    """The rows of tools made for each account or unlisted product, ascending; only tools of a
+    server.
+    """
     rows: dict[str, list[int]] = {}
     for row, (tool, own) in enumerate(zip(tools, products, strict=True)):
-        for account in own.accounts if tool.server else ():
-            rows.setdefault(account, []).append(row)
+        for product in own.accounts | own.unlisted if tool.server else ():
+            rows.setdefault(product, []).append(row)
     return rows
 
 
