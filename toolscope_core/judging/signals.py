@@ -28,7 +28,7 @@ from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording import products, vocabulary
 from toolscope_core.wording.boilerplate import without_boilerplate
-from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.reading import ToolReading, read_tool, whole_name
 from toolscope_core.wording.vocabulary import opposites, total_weight
 from toolscope_core.wording.words import keys_of, plain_words, stem
 
@@ -89,7 +89,20 @@ def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
 def _of_one_server(a: ToolReading, b: ToolReading, names: Sequence[Sequence[str]]) -> bool:
     if not a.tool.server or a.tool.server != b.tool.server:
         return False
-    return any(names) or a.text != b.text
+    return (any(names) or a.text != b.text) and not are_aliases(a.tool, b.tool)
+
+
+@lru_cache(maxsize=16_384)
+def are_aliases(one: Tool, other: Tool) -> bool:
+    """Whether two tools of one server have equal arguments, and names that are equal without the
+    words of the server's name: ``get_services`` and ``ssh_get_services``.
+    """
+    if not one.server or one.server != other.server or one.schema is None or other.schema is None:
+        return False
+    servers = products.product_words(one.server)
+    names = [[word for word in whole_name(tool) if word not in servers] for tool in (one, other)]
+    arguments = [{(p.name, p.required) for p in tool.parameters} for tool in (one, other)]
+    return names[0] == names[1] != [] and arguments[0] == arguments[1]
 
 
 def _same_verb(a: ToolReading, b: ToolReading) -> float:
