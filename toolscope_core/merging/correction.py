@@ -4,13 +4,15 @@ ToolScope (section 3.2, equation 2) asks a model to split a cluster or to drop m
 pair judge answers for every two members that are joined directly or through a third tool. The
 component is then agglomerated by its *weakest* pair (complete linkage on 1 - p), so that a chain of
 good pairs does not include a bad one. If the pair of two tools is doubtful but both merge with the
-same third tool, the pair is averaged with that witness.
+same third tool, the pair is averaged with that witness. Afterwards, parts whose pairs are merges on
+average are joined, unless one of the pairs is far from a merge.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import sorted_ids
 
+_NEARLY = 0.75
+"""Two parts are joined only if each pair of them has at least this share of the threshold."""
 _SLACK = 1e-9
 """A strength that is lower by at most this amount counts as reaching the threshold."""
 
@@ -139,7 +143,11 @@ def _divided(
 ) -> Iterator[Group]:
     """The groups of a component: parts that stay together, and people's groups with newcomers."""
     strength = _strengths(component)
-    parts = _agglomerate(_alike(strength, merge_at)) if divide else _allowed(component)
+    parts = (
+        _rejoined(_agglomerate(_alike(strength, merge_at)), strength, merge_at)
+        if divide
+        else _allowed(component)
+    )
     for part in parts:
         must_linked = [at for at in part if component.first + at in nodes.must_linked]
         free = [at for at in part if at not in must_linked]
@@ -240,3 +248,32 @@ def _agglomerate(edges: Strengths) -> list[list[int]]:
             edges[c][a] = weakest
             heappush(queue, (-weakest, min(a, c), max(a, c)))
     return sorted(sorted(part) for part in parts.values())
+
+
+def _rejoined(parts: list[list[int]], strength: Strengths, merge_at: float) -> list[list[int]]:
+    """The parts, ascending, where two are joined if their pairs are merges on average and none of
+    these pairs is far from one.
+
+    Complete linkage alone splits what belongs together when one pair of many is doubtful.
+    """
+    while True:
+        home = {node: at for at, part in enumerate(parts) for node in part}
+        between: dict[tuple[int, int], list[float]] = {}
+        for node, others in enumerate(strength):
+            for other, value in others.items():
+                if home[node] < home[other] and value >= _NEARLY * merge_at:
+                    between.setdefault((home[node], home[other]), []).append(value)
+        alike = sorted(
+            (-mean, a, b)
+            for (a, b), values in between.items()
+            if len(values) == len(parts[a]) * len(parts[b])
+            and (mean := fsum(values) / len(values)) >= merge_at - _SLACK
+        )
+        if not alike:
+            return parts
+        joined = set[int]()
+        for _, a, b in alike:
+            if joined.isdisjoint((a, b)):
+                joined |= {a, b}
+                parts[a], parts[b] = sorted(parts[a] + parts[b]), []
+        parts = sorted(filter(None, parts))
