@@ -27,21 +27,15 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.wording.reading import read_tool
 
 MODULES = ("catalog", "judging", "merging")
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 MOST_PAIRS, MOST_SHOWN, LONGEST, LEAST_WORDS = 1_500, 3, 260, 2
 
 
 def main() -> None:
     parser = parser_of(__doc__)
     add_catalogs(parser, (*CATALOGS, "mcp-registry", *SERVERS))
-    parser.add_argument("--source", choices=("options", "docstrings"))
-    args = parser.parse_args()
-    if args.source:
-        print(*source_words(args.source), sep="\n")
-        return
     templates = dict(source_templates())
     uses: defaultdict[str, list[str]] = defaultdict(list)
-    for name in args.catalogs:
+    for name in parser.parse_args().catalogs:
         for sentence in filter(None, sentences(analysis_of(read_named(name)))):
             fitting = [text for text, form in templates.items() if form.fullmatch(sentence)]
             other = re.sub("`[^`]*`|'[^']*'|(?<=[a-z]: ).*", "…", sentence)
@@ -67,20 +61,6 @@ def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
                 form = "".join(re.escape(str(t)) if t is not None else "(.*)" for t in texts)
                 template = "".join(str(t) if t is not None else "…" for t in texts)
                 yield template, re.compile(form, re.DOTALL)
-
-
-def source_words(kind: str) -> Iterator[str]:
-    """The help of every option, or every docstring, each with its file and line."""
-    root = Path(toolscope_core.__file__).parent
-    for path in sorted((*root.rglob("*.py"), *(root.parent / "ui").rglob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            text, line = None, 1
-            if kind == "options" and isinstance(node, ast.keyword) and node.arg == "help":
-                text, line = ast.unparse(node.value), node.value.lineno
-            elif kind == "docstrings" and isinstance(node, _DOCUMENTED):
-                text, line = ast.get_docstring(node), getattr(node, "lineno", 1)
-            if text:
-                yield f"{path.relative_to(root.parent)}:{line}: {' '.join(text.split())}"
 
 
 def sentences(analysis: Analysis) -> Iterator[str]:
