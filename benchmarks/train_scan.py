@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +38,7 @@ from toolscope_core.catalog.scan.hidden import passages, server_passages
 from toolscope_core.catalog.scan.lookalikes import plain_text
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.sources import Source
+from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -124,12 +124,6 @@ def _sentences(texts: Iterator[str]) -> list[str]:
     ]
 
 
-def _own_tools() -> Iterator[Tool]:
-    """Our own tools, whose words are plain."""
-    for path in sorted(APP_FOLDER.glob("*.json")):
-        yield from read_file(path).tools
-
-
 def public_tools() -> Iterator[tuple[Tool, ...]]:
     """The tools of each public catalog."""
     files = [*map(catalog_file, _PUBLIC), data_folder("etom") / "tools.json"]
@@ -204,7 +198,8 @@ def train() -> None:
         *_labelled([*json_rows(_TEXTS / "orders.jsonl"), *json_rows(_TEXTS / "wordings.jsonl")])
     ]
     people += _labelled(read_poisoned())
-    people += ((False, _sentences(one.text for one in passages(tool))) for tool in _own_tools())
+    own = (tool for path in sorted(APP_FOLDER.glob("*.json")) for tool in read_file(path).tools)
+    people += ((False, _sentences(one.text for one in passages(tool))) for tool in own)
     reworded = [(True, one) for texts in HARMFUL.values() for one in texts]
     reworded += [(False, one) for one in HARMLESS]
     people += _labelled([{"harmful": harmful, "text": one} for harmful, one in reworded[::2]])
@@ -236,18 +231,8 @@ def measure(name: str, rows: Sequence[JsonObject]) -> None:
     shares = []
     for is_harmful in (True, False):
         flags = [is_flagged(row) for row in rows if row["harmful"] == is_harmful]
-        low, high = wilson(sum(flags), len(flags))
-        shares.append(f"{sum(flags)} of {len(flags)} [{low:.2f}, {high:.2f}]")
+        shares.append(rate_text(sum(flags), len(flags)))
     print(f"{name}: harmful flagged {shares[0]}, harmless {shares[1]}")
-
-
-def wilson(hits: int, count: int) -> tuple[float, float]:
-    """The ends of the 95 % interval of a share."""
-    z = 1.96
-    share, spread = hits / count, z * z / count
-    middle = share + spread / 2
-    half = z * sqrt(share * (1 - share) / count + spread / count / 4)
-    return (middle - half) / (1 + spread), (middle + half) / (1 + spread)
 
 
 def main() -> None:
