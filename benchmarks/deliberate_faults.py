@@ -5,11 +5,10 @@ that is not escaped, or a transaction that is cut in two. They are drawn at rand
 one package after the other. For each fault, the tests of the package run until the first failure.
 If none fails, all tests run.
 
- python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17]
- [--tests-of COMMIT] [--workers 2] [--list]
+ python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17] [--workers 2]
+ [--list]
 
-``--tests-of`` takes the tests of another commit. The exit status is 1 if more than two faults are
-not detected.
+The exit status is 1 if more than two faults are not detected.
 """
 
 import ast
@@ -235,17 +234,12 @@ def draw_faults(count: int, seed: int) -> list[Fault]:
     return [random.choice(of[random.choice(sorted(of))]) for of in islice(kinds, count)]
 
 
-def copied(folder: Path, tests_of: str | None) -> None:
-    """Copy the checkout into ``folder``. If ``tests_of`` names a commit, its tests are used."""
+def copy_checkout(folder: Path) -> None:
     for name in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0"):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
     (folder / ".venv").symlink_to(ROOT / ".venv")
-    if tests_of:
-        shutil.rmtree(folder / "tests")
-        archive = subprocess.check_output(["git", "archive", tests_of, "tests"], cwd=ROOT)
-        subprocess.run(["tar", "-xf", "-"], cwd=folder, input=archive, check=True)
 
 
 def first_failure(folder: Path, workers: int, tests: list[str]) -> str | None:
@@ -268,14 +262,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*", default=[], metavar="NUMBER")
-    parser.add_argument("--tests-of", metavar="COMMIT")
     parser.add_argument("--list", action="store_true", help="only say which faults are drawn")
     options = parser.parse_args()
-    print_machine(f"seed {options.seed}", f"tests of {options.tests_of or 'this checkout'}")
+    print_machine(f"seed {options.seed}")
     survivors = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        copied(folder, options.tests_of)
+        copy_checkout(folder)
         for number, fault in enumerate(draw_faults(options.faults, options.seed), 1):
             if options.only and number not in options.only:
                 continue
