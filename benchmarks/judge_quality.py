@@ -6,8 +6,8 @@ For each catalog, a judge that never saw the catalog is measured (on the MCP reg
 pair with one of the two servers). The benchmark prints the area under the ROC curve of *same job*
 against everything, against families and against the rest, with a 95 % bootstrap interval. It also
 prints how many are right at the merge threshold among the pairs that one schema could serve (with a
-95 % Wilson interval), how many families are recognised as such, what the candidate threshold costs,
-and the calibration. Then come the value of each signal, and the time.
+95 % Wilson interval), how many families are recognised as such, and the calibration. Then comes the
+value of each signal.
 
 The thresholds in the file of weights were chosen on the same predictions, so the figures at the
 thresholds are a little too favourable; the areas are not. The labels of Seal-Tools and of whole
@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from benchmarks import train_judge
-from benchmarks.measuring import bootstrap_ends, catalog_file, clocked, json_rows, print_machine
-from toolscope_core.embedding.candidate_pairs import cosines, default_threshold, nearest
-from toolscope_core.embedding.minilm import DEFAULT_MODEL
+from benchmarks.measuring import bootstrap_ends, catalog_file, json_rows, print_machine
+from toolscope_core.embedding.candidate_pairs import cosines
 from toolscope_core.evaluation.intervals import rate_text
-from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.judging.judge import PairProbabilities
 from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.judging.weights import shipped_weights
 
@@ -35,9 +34,6 @@ Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _OWN = Path(__file__).with_name("data") / "relations"
-_TIMED_PAIRS = 100_000
-_TIME_LIMIT = 20.0
-_NEIGHBOURS = 30
 _BINS = 10
 
 
@@ -85,7 +81,6 @@ def report(catalog: train_judge.LabelledCatalog, pair_probabilities: PairProbabi
             )
             print(f"  AUC{place} against {against:<11} judge {ours}   cosine {plain}")
     report_thresholds(afresh, pair_probabilities)
-    report_candidates(afresh)
     error = calibration_error(afresh.merge, pair_probabilities.same_job)
     brier = brier_score_loss(afresh.merge, pair_probabilities.same_job)
     print(f"  Brier {brier:.3f}, calibration error {error:.3f}")
@@ -111,19 +106,6 @@ def report_thresholds(
     )
     hits = int((catalog.merge & (pair_probabilities.same_job >= weights.unsure_at)).sum())
     print(f"  not keep (≥ {weights.unsure_at:.2f}): {hits} of {int(catalog.merge.sum())} same jobs")
-
-
-def report_candidates(catalog: train_judge.LabelledCatalog) -> None:
-    threshold = default_threshold(DEFAULT_MODEL)
-    candidates = nearest(catalog.vectors, _NEIGHBOURS, threshold)
-    codes = set((candidates.left.astype(np.int64) * len(catalog.tools) + candidates.right).tolist())
-    low, high = np.minimum(catalog.left, catalog.right), np.maximum(catalog.left, catalog.right)
-    merges = (low.astype(np.int64) * len(catalog.tools) + high)[catalog.merge]
-    kept = sum(int(code) in codes for code in merges)
-    print(
-        f"  θ {threshold}: {len(candidates)} candidate pairs, "
-        f"{kept} of {len(merges)} same jobs in them"
-    )
 
 
 def calibration_error(merge: Mask, predicted: Numbers) -> float:
@@ -166,18 +148,6 @@ def _without(catalog: train_judge.LabelledCatalog, signal: int) -> Numbers:
     return signals
 
 
-def report_time(catalog: train_judge.LabelledCatalog) -> None:
-    rng = np.random.default_rng(0)
-    left, right = rng.integers(0, len(catalog.tools), (2, _TIMED_PAIRS)).astype(np.int32)
-    prepared = OfflineJudge.of(catalog.tools, catalog.vectors)
-    preparing = clocked(lambda: OfflineJudge.of(catalog.tools, catalog.vectors))
-    judging = clocked(lambda: prepared.probabilities(left, right))
-    print(
-        f"\n{catalog.name}: {len(catalog.tools)} tools prepared in {preparing:.2f} s, "
-        f"{_TIMED_PAIRS} pairs judged in {judging:.2f} s (limit {_TIME_LIMIT:.0f} s)"
-    )
-
-
 def main() -> None:
     print_machine()
     catalogs = [train_judge.load(name) for name in train_judge.CATALOGS]
@@ -191,7 +161,6 @@ def main() -> None:
     print("\nMCP registry: goal .88 against families and against everything", end="")
     print("; families told as such: goal .70 and .70")
     report_ablation(catalogs, unseen)
-    report_time(max(catalogs, key=lambda catalog: len(catalog.tools)))
 
 
 if __name__ == "__main__":
