@@ -273,9 +273,6 @@ def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]
         for name, rows in (("labelled same", same), ("and one when drawn", today)):
             one = sum(is_one for is_one, _ in rows)
             print(f"{half}, {name}: are one argument {rate_text(one, len(rows))}")
-        weighed = sum(row["weight"] for is_one, row in today if is_one)
-        share = weighed / sum(row["weight"] for _, row in today)
-        print(f"{half}, the latter weighed by how many of each stratum there are: {share:.3f}")
 
 
 def joined_pairs(cluster: Cluster) -> Iterator[frozenset[tuple[str, str]]]:
