@@ -1,16 +1,14 @@
 """The time that a gateway adds to a call, and the memory that calls leave in use.
 
-    python -m benchmarks.gateway_speed [--calls 300] [--load 2000] [--at-once 200]
-                                       [--memory 10000] [--fastmcp PYTHON]
+    python -m benchmarks.gateway_speed [--calls 300] [--load 2000] [--memory 10000]
+                                       [--fastmcp PYTHON]
 
 The first part uses standard input and output. A client of the SDK calls a stub server
 (original_stub.py in tests/mcp/gateway), alternately directly and through a gateway with two such
-servers. Then ``--at-once`` calls to both servers run at the same time, and each answer is compared
-with its call.
+servers.
 
-The second part uses HTTP. One session over HTTP is compared with one over standard input and
-output, with the same servers. Then 1, 8 and 32 sessions make ``--load`` calls in total, without a
-pause and each with its own arguments. They begin once all sessions are open and have made a first
+The second part uses HTTP. 1, 8 and 32 sessions make ``--load`` calls in total, without a pause and
+each with its own arguments. They begin once all sessions are open and have made a first
 call. In turn, they call a server at an address (modern_stub.py) directly; a gateway with that
 server and another one (minimal); a gateway with 604 tools on 21 servers, a log and the old names
 (loaded); and FastMCP's proxy for the server, with its default settings. PYTHON is the interpreter
@@ -21,7 +19,6 @@ An overhead is the difference between two medians. The limits are for two quiet 
 """
 
 import json
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -54,7 +51,7 @@ from tests.mcp.gateway.stub_toolset import (
 )
 from tests.mcp.gateway.test_serving import client_at, memory_of_calls, served_over_http
 
-LIMIT_MS, HTTP_LIMIT_MS = 2.0, 3.0
+LIMIT_MS = 2.0
 SESSION_LIMITS_MS = {1: 3.0, 8: 10.0, 32: 60.0}
 ROUNDS = 4
 MEMORY_LIMIT_MB, FIRST_CALLS = 50.0, 500
@@ -68,19 +65,6 @@ from fastmcp.server import create_proxy
 proxy = create_proxy(sys.argv[1])
 proxy.run(transport="http", port=int(sys.argv[2]), show_banner=False, log_level="CRITICAL")
 """
-
-Seconds = tuple[list[float], list[float]]
-"""The time of each call in two ways. The second way is compared with the first."""
-
-
-def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:
-    """Print the times of both ways, their ratio, and the time that the second way adds."""
-    for name, seconds in zip((first, second), times, strict=True):
-        p50, p95 = np.percentile(seconds, (50, 95)) * 1_000
-        print(f"  {name}: p50 {p50:.2f}, p95 {p95:.2f}")
-    before, after = (1_000 * statistics.median(seconds) for seconds in times)
-    more = f"overhead p50 {after - before:.2f} (limit {limit_ms:g})"
-    print(f"  {more}, ratio {after / before:.2f}")
 
 
 def report_load(sessions: int, times: Mapping[str, Sequence[float]], limit_ms: float) -> None:
@@ -98,7 +82,6 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--load", type=int, default=2_000)
     parser.add_argument("--fastmcp", default=sys.executable)
-    parser.add_argument("--at-once", type=int, default=200)
     parser.add_argument("--memory", type=int, default=10_000)
     options = parser.parse_args()
     print_machine(f"{options.calls} calls each way, in ms:")
@@ -106,9 +89,8 @@ def main() -> None:
         place = Path(folder)
         bundle, config = write_stub_toolset(place), place / "mcp.json"
         config.write_text(configuration(place))
-        anyio.run(_standard_streams, place, bundle, options.calls, options.at_once)
+        anyio.run(_standard_streams, place, bundle, options.calls)
         url, process = stack.enter_context(served_over_http(bundle, config))
-        anyio.run(_beside_http, bundle, config, url, options.calls)
         urls = stack.enter_context(_ways(place, bundle, options.fastmcp))
         for sessions, limit_ms in SESSION_LIMITS_MS.items():
             times = anyio.run(_sessions, list(urls.values()), sessions, options.load)
@@ -121,20 +103,19 @@ def main() -> None:
         )
 
 
-async def _standard_streams(place: Path, bundle: Path, calls: int, at_once: int) -> None:
+async def _standard_streams(place: Path, bundle: Path, calls: int) -> None:
     stub = ["-I", "-S", STUB, "north", str(place / "north.json")]
-    async with _client(stub) as direct, _client(_gateway(bundle, place / "mcp.json")) as through:
-        times = await _in_turn(direct, through, calls)
-        report("stdio, direct", "stdio, through the gateway", times, LIMIT_MS)
-        started = time.perf_counter()
-        mixed_up = await _calls_at_once(through, at_once)
-        print(f"  {at_once} at once: {time.perf_counter() - started:.2f} s, {mixed_up} mixed up")
-
-
-async def _beside_http(bundle: Path, config: Path, url: str, calls: int) -> None:
-    async with _client(_gateway(bundle, config)) as stdio, client_at(url) as http:
-        times = await _in_turn(stdio, http, calls)
-    report("gateway over stdio", "gateway over HTTP", times, HTTP_LIMIT_MS)
+    gateway = ["-m", "toolscope_core", "serve", str(bundle), "--config", str(place / "mcp.json")]
+    times: dict[str, list[float]] = {"stdio, direct": [], "stdio, through the gateway": []}
+    async with _client(stub) as direct, _client(gateway) as through:
+        for number in range(-1, calls):
+            for client, seconds in zip((direct, through), times.values(), strict=True):
+                seconds.append(await _seconds(client, number))
+    before, after = (1_000 * np.percentile(seconds[1:], (50, 95)) for seconds in times.values())
+    for name, (p50, p95) in zip(times, (before, after), strict=True):
+        print(f"  {name}: p50 {p50:.2f}, p95 {p95:.2f}")
+    more = f"overhead p50 {after[0] - before[0]:.2f} (limit {LIMIT_MS:g})"
+    print(f"  {more}, ratio {after[0] / before[0]:.2f}")
 
 
 async def _sessions(urls: Sequence[str], sessions: int, calls: int) -> list[list[float]]:
@@ -174,42 +155,10 @@ class _Settled:
         await self._all.wait()
 
 
-async def _in_turn(first: Client, second: Client, calls: int) -> Seconds:
-    times: Seconds = ([], [])
-    for number in range(-1, calls):
-        for client, seconds in zip((first, second), times, strict=True):
-            seconds.append(await _seconds(client, number))
-    return times[0][1:], times[1][1:]  # without the first call to each
-
-
 async def _seconds(client: Client, number: int) -> float:
     started = time.perf_counter()
-    await _answer(client, "get", {"path": str(number)})
+    await client.call_tool("get", {"path": str(number)})
     return time.perf_counter() - started
-
-
-async def _calls_at_once(client: Client, calls: int) -> int:
-    wrong = 0
-
-    async def call(number: int) -> None:
-        nonlocal wrong
-        name, server = (("north_same", "north"), ("south_same", "south"))[number % 2]
-        answer = await _answer(client, name, {"x": number})
-        wrong += (answer["server"], answer["arguments"]["x"]) != (server, number)
-
-    async with anyio.create_task_group() as group:
-        for number in range(calls):
-            group.start_soon(call, number)
-    return wrong
-
-
-async def _answer(client: Client, name: str, arguments: dict[str, Any]) -> Any:
-    result = await client.call_tool(name, arguments)
-    return json.loads(result.content[0].text)
-
-
-def _gateway(bundle: Path, config: Path) -> list[str]:
-    return ["-m", "toolscope_core", "serve", str(bundle), "--config", str(config)]
 
 
 @asynccontextmanager
