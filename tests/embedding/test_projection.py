@@ -1,11 +1,10 @@
-"""Projections and silhouettes: seeded, in a process of their own, against scikit-learn."""
+"""Projections: seeded, in a process of their own, against scikit-learn."""
 
 import io
 
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.metrics import silhouette_score
 
 from toolscope_core.embedding import projection
 from toolscope_core.model.protocols import Step
@@ -70,34 +69,6 @@ def test_copies_find_themselves_first():
     assert np.abs(distances).max() < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("tools", "counts"), [(0, ()), (3, ()), (4, (2,)), (10, (2, 3, 4, 5)), (100_000, None)]
-)
-def test_numbers_of_clusters_are_spread_on_a_log_scale(tools, counts):
-    values = projection.cluster_counts(tools)
-    if counts is not None:
-        assert values == counts
-    else:
-        assert (values[0], values[-1], len(values)) == (2, projection.MOST_CLUSTERS, 20)
-
-
-@pytest.mark.parametrize("clusters", [2, 5, 30])
-def test_the_silhouette_is_that_of_scikit_learn(clusters):
-    vectors = unit(90, groups=6)
-    owner = np.random.default_rng(2).integers(0, clusters, 90)
-    owner = np.unique(owner, return_inverse=True)[1]
-    expected = silhouette_score(vectors, owner, metric="cosine")
-    assert projection.silhouette(vectors, owner) == pytest.approx(expected, abs=1e-5)
-
-
-def test_silhouettes_of_too_many_clusters_are_empty_and_each_number_is_told():
-    steps = []
-    values = projection.silhouettes(unit(12, groups=3), (2, 3, 12, 40), steps.append)
-    assert np.isnan(values).tolist() == [False, False, True, True]
-    assert values[1] > values[0] > 0
-    assert steps[-1] == Step("cluster", 3, 4)
-
-
 def test_what_libraries_print_becomes_steps():
     steps = []
     heard = projection._PassCounter(steps.append, 1_000)
@@ -113,7 +84,7 @@ def test_the_process_of_its_own_writes_what_it_made(tmp_path, monkeypatch):
     monkeypatch.setattr(projection, "_end_with_the_parent", lambda: None)
     vectors = unit(20, groups=2)
     np.save(tmp_path / projection.VECTORS_FILE, vectors)
-    projection._main("silhouettes", str(tmp_path), ["2", "3"])
+    projection._main("tsne", str(tmp_path))
     made = np.load(tmp_path / projection.RESULT_FILE)
-    assert np.array_equal(made, projection.silhouettes(vectors, (2, 3)))
-    assert output.getvalue() == "cluster 0 2\ncluster 1 2\n"
+    assert np.array_equal(made, projection.tsne(vectors))
+    assert output.getvalue().startswith("neighbours 0 0\nlayout ")

@@ -235,19 +235,6 @@ def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(mo
     assert (decision.action, len(decision.ids)) == ("keep_apart", 2)
 
 
-def test_silhouettes_are_measured_when_asked(monkeypatch, work, computed_aside):
-    app = plane(monkeypatch, work, method="PCA")
-    assert "How tightly" not in words(app)
-    app.session_state["map_more"] = True
-    app.run()
-    app.button(key="silhouette").click().run()
-    work.analyses.wait(work.snapshot(1).job("silhouettes").id)
-    app.run()
-    assert "7 of 8 tools are left when merged" in words(app)
-    assert "rightly merged or not" in words(app)
-    assert list(app.dataframe[-1].value.columns) == ["clusters", "as it came in", "merged"]
-
-
 def test_a_search_rings_what_it_finds_and_one_find_shows_its_nearest(monkeypatch, work):
     app = plane(monkeypatch, work, method="PCA", map_beside="false", map_find="mail alpha")
     assert "with a ring: **1 tool**" in words(app)

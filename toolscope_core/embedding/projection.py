@@ -1,6 +1,6 @@
-"""Projects tools onto a plane, and computes silhouettes of clusters.
+"""Projects tools onto a plane.
 
-PCA is computed at once. The other tasks take seconds to minutes in a child process, ``python -m
+PCA is computed at once. The other methods take seconds to minutes in a child process, ``python -m
 toolscope_core.embedding.projection TASK FOLDER``. There are two reasons for the process: UMAP holds
 Python's lock for whole passes over the data, which would freeze the screen, and a process can be
 stopped at any moment. Everything is seeded, so equal vectors give equal results.
@@ -11,7 +11,6 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,10 +36,8 @@ _BESIDE = 3
 LEAST_TOOLS = NEIGHBOURS + 1
 """The fewest tools with which UMAP and t-SNE have neighbourhoods."""
 
-_COUNTS, MOST_CLUSTERS = 20, 1_000
 VECTORS_FILE, RESULT_FILE, SAMPLE_FILE = "vectors.npy", "made.npy", "sample.npy"
 
-_BLOCK = 4_096
 _FAR = 10.0
 _COUNTED = re.compile(r"(?:Iteration |\r|^)(\d+)(?:/(\d+))?")
 
@@ -133,63 +130,6 @@ def sampled(task: str, vectors: Vectors, progress: Progress = silent) -> Points:
 _TASKS = {"umap": umap, "tsne": tsne}
 
 
-def cluster_counts(tools: int) -> tuple[int, ...]:
-    """About ``_COUNTS`` different numbers of clusters for this many tools, evenly spaced on a log
-    scale.
-    """
-    most = min(tools // 2, MOST_CLUSTERS)
-    if most < 2:
-        return ()
-    return tuple(sorted({round(float(k)) for k in np.geomspace(2, most, _COUNTS)}))
-
-
-def silhouettes(
-    vectors: Vectors, counts: Sequence[int], progress: Progress = silent
-) -> NDArray[np.float64]:
-    """The mean silhouette (Rousseeuw 1987, cosine distance) of k-means for each k in ``counts``.
-
-    NaN if there are not more rows than k. ``vectors`` is float32 (n, d) with normalised rows.
-    """
-    from sklearn.cluster import KMeans
-
-    scores = np.full(len(counts), np.nan)
-    for at, count in enumerate(counts):
-        progress(Step("cluster", at, len(counts)))
-        if count < len(vectors):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # copies lead to fewer clusters than requested
-                labels = KMeans(count, n_init=1, random_state=SEED).fit_predict(vectors)
-            scores[at] = silhouette(vectors, labels)
-    return scores
-
-
-def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
-    """The mean silhouette of the clustering ``owner``, by cosine distance.
-
-    A cluster of one row scores 0. The value is exact, but the cost is not quadratic: the mean
-    cosine between a row and the rows of a cluster is the cosine to their mean.
-    """
-    sizes = np.bincount(owner).astype(np.float64)
-    sums = np.zeros((len(sizes), vectors.shape[1]))
-    np.add.at(sums, owner, vectors)
-    total = 0.0
-    for start in range(0, len(vectors), _BLOCK):
-        rows, own = vectors[start : start + _BLOCK], owner[start : start + _BLOCK]
-        near = rows.astype(np.float64) @ sums.T
-        here, among = np.arange(len(rows)), sizes[own]
-        inside = (among - near[here, own] - (1 - (rows.astype(np.float64) ** 2).sum(axis=1))) / (
-            np.maximum(among - 1, 1)
-        )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            outside = np.where(sizes > 0, 1 - near / sizes, np.inf)
-        outside[here, own] = np.inf
-        nearest = outside.min(axis=1)
-        widest = np.maximum(inside, nearest)
-        safe = (among > 1) & (widest > 0) & np.isfinite(nearest)
-        total += float(((nearest - inside)[safe] / widest[safe]).sum())
-    return total / len(vectors)
-
-
 def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Row numbers and Euclidean distances of the nearest neighbours.
 
@@ -241,20 +181,16 @@ def _end_with_the_parent() -> None:
     os._exit(1)
 
 
-def _main(task: str, folder: str, counts: Sequence[str]) -> None:
+def _main(task: str, folder: str) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)  # the screen has priority
     vectors = np.load(Path(folder) / VECTORS_FILE)
-    if task == "silhouettes":
-        result = silhouettes(vectors, [int(count) for count in counts], _report)
-    else:
-        if len(vectors) >= 2 * SAMPLE:
-            np.save(Path(folder) / f"half {SAMPLE_FILE}", sampled(task, vectors, _report))
-            (Path(folder) / f"half {SAMPLE_FILE}").rename(Path(folder) / SAMPLE_FILE)
-        result = _TASKS[task](vectors, _report)
-    np.save(Path(folder) / RESULT_FILE, result)
+    if len(vectors) >= 2 * SAMPLE:
+        np.save(Path(folder) / f"half {SAMPLE_FILE}", sampled(task, vectors, _report))
+        (Path(folder) / f"half {SAMPLE_FILE}").rename(Path(folder) / SAMPLE_FILE)
+    np.save(Path(folder) / RESULT_FILE, _TASKS[task](vectors, _report))
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    _main(*sys.argv[1:])

@@ -1,11 +1,11 @@
-"""Projections and silhouettes, computed in a child process that a job watches and can stop."""
+"""Projections, computed in a child process that a job watches and can stop."""
 
 import logging
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +17,7 @@ from toolscope_core.files.folders import child_environment
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
 
-JobName = Literal["umap", "tsne", "silhouettes"]
+JobName = Literal["umap", "tsne"]
 
 MODULE = "toolscope_core.embedding.projection"
 _LOOK_SECONDS = 0.2
@@ -32,7 +32,6 @@ _logger = logging.getLogger(__name__)
 def compute(
     task: JobName,
     vectors: Vectors,
-    counts: Sequence[int] = (),
     progress: Progress = silent,
     on_sample: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> NDArray[np.float64]:
@@ -47,7 +46,7 @@ def compute(
         np.save(folder / VECTORS_FILE, vectors)
         with (folder / "said").open("w+") as output, (folder / "trouble").open("w+") as trouble:
             child = subprocess.Popen(
-                [sys.executable, "-P", "-m", MODULE, task, place, *map(str, counts)],
+                [sys.executable, "-P", "-m", MODULE, task, place],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=trouble,

@@ -108,36 +108,6 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Silhouettes:
-    """The mean silhouette for each number of clusters, for each variant of a toolset.
-
-    A variant has a name, a number of tools, and float64 values. A value is NaN if the variant has
-    too few tools for it.
-    """
-
-    counts: tuple[int, ...]
-    variants: tuple[tuple[str, int, NDArray[np.float64]], ...]
-
-    @property
-    def summary(self) -> str:
-        """A sentence that compares the last variant with the first."""
-        (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
-        has_both = ~(np.isnan(first) | np.isnan(last))
-        change = last[has_both] - first[has_both]
-        if not len(change):
-            return "There are too few tools left to compare."
-        lower = int((change < 0).sum())
-        outcome = (
-            "fewer tight groups of similar tools" if change.mean() < 0 else "no fewer tight groups"
-        )
-        return (
-            f"{after:,} of {before:,} tools are left when {name}. The silhouette is lower at "
-            f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} on average: "
-            f"{outcome}."
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class CurveVariant:
     """One toolset in a collision curve.
 
@@ -224,20 +194,6 @@ def map_rows(tools: ToolMap) -> list[TableRow]:
                 merged = f"{name} ({len(members)} tools)" if len(members) > 1 else "as it is"
                 rows[member] = {**rows[member], panel.title: merged}
     return rows
-
-
-def silhouette_rows(view: Silhouettes) -> list[TableRow]:
-    """A row for each number of clusters, in ascending order."""
-    return [
-        {
-            "clusters": count,
-            **{
-                name: "" if np.isnan(values[at]) else round(float(values[at]), 4)
-                for name, _, values in view.variants
-            },
-        }
-        for at, count in enumerate(view.counts)
-    ]
 
 
 MOST_BLOCKS = 200

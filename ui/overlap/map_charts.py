@@ -1,4 +1,4 @@
-"""The map of a toolset, and its silhouettes, as Plotly figures. The functions are pure."""
+"""The map of a toolset as a Plotly figure. The functions are pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from ui.overlap.collisions import Marks, Panel, Silhouettes, ToolMap
+from ui.overlap.collisions import Marks, Panel, ToolMap
 from ui.shared import pictures
 
 MOST_SVG = 2_000
@@ -111,33 +111,6 @@ def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.maximum(0.04 * (high - low), 1e-6)
     return np.stack([low - room, high + room], axis=1)
-
-
-def silhouette_chart(view: Silhouettes) -> go.Figure:
-    """The mean silhouette against the number of clusters, with a line for each variant."""
-    lines = [
-        go.Scatter(
-            x=list(view.counts),
-            y=pictures.rounded(values),
-            name=f"{pictures.label(name)}, {tools:,} tools",
-            mode="lines+markers",
-            line={"color": pictures.PALETTE[at], "dash": ("solid", "dash")[at % 2], "width": 2},
-            marker={"symbol": pictures.SYMBOLS[at % 2], "size": 7},
-            hovertemplate="%{y:.3f} at %{x:,} clusters<extra>%{fullData.name}</extra>",
-        )
-        for at, (name, tools, values) in enumerate(view.variants)
-    ]
-    figure = pictures.figure(lines, height=360)
-    figure.update_layout(
-        xaxis={
-            "type": "log",
-            "title": "number of clusters (k-means)",
-            "tickvals": list(view.counts[::2]),
-        },
-        yaxis={"title": "mean silhouette"},
-        legend=pictures.LEGEND,
-    )
-    return figure
 
 
 @lru_cache(maxsize=_KEPT)

@@ -17,7 +17,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.overlap import map_charts as figures
 from ui.overlap import maps, variant_figures
-from ui.overlap.collisions import Marks, ToolMap, map_rows, silhouette_rows
+from ui.overlap.collisions import Marks, ToolMap, map_rows
 from ui.overlap.curve_panel import variant_job
 from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.cards import decision_buttons
@@ -137,8 +137,7 @@ def map_panel(snapshot: Snapshot) -> None:
     is_small = snapshot.record.tools <= TWO_PANELS
     compare = bar.toggle("Compare with merged", is_small, key="map_beside", bind="query-params")
     place = st.container()
-    more = pictures.more("map_more")
-    with more, st.container(horizontal=True):
+    with pictures.more("map_more"), st.container(horizontal=True):
         labels = st.toggle("Names of regions", True, key="words", bind="query-params")
         has_variants = variant_figures.has_any(snapshot)
         variants = has_variants and st.toggle(
@@ -154,9 +153,6 @@ def map_panel(snapshot: Snapshot) -> None:
             st.caption(_about(snapshot, projection, compare))
             _map(snapshot, tool_map, _ringed(snapshot, find), labels)
         selected_panel(snapshot)
-    if more.open:
-        with more:
-            silhouettes_panel(snapshot)
 
 
 def _map(snapshot: Snapshot, tool_map: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
@@ -200,27 +196,6 @@ def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
         if ids:
             tool_selection.select_button(snapshot, ids, "the map", "select_found", "Select them")
     return tuple(places[one] for one in ids)
-
-
-def silhouettes_panel(snapshot: Snapshot) -> None:
-    """Draw the mean silhouette for each number of clusters, once it is computed."""
-    st.markdown("**How tightly do the tools cluster before and after merging?**")
-    view = maps.silhouettes(snapshot)
-    if view is None:
-        _measure(snapshot)
-        return
-    if not view.counts:
-        st.caption("Too few tools to cluster.")
-        return
-    st.markdown(view.summary)
-    rows = partial(silhouette_rows, view)
-    pictures.picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
-    st.caption(
-        "Seeded k-means on all dimensions; exact silhouettes of all tools by cosine distance. "
-        "Removing any duplicates lowers the score, whether they were rightly merged or not: the "
-        "score says how tight and separate clusters are. Compare only the same number of clusters "
-        "under the same model."
-    )
 
 
 def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> None:
@@ -362,24 +337,3 @@ def _rows(snapshot: Snapshot) -> tuple[int, ...]:
     selection = tool_selection.selected(snapshot)
     rows = snapshot.analysis.rows
     return tuple(rows[i] for i in selection.tool_ids if i in rows) if selection else ()
-
-
-def _measure(snapshot: Snapshot) -> None:
-    job = snapshot.job(maps.SILHOUETTES)
-    if job is not None and job.live:
-        page_frame.job_panel(job.id, maps.silhouette_seconds(snapshot))
-        return
-    if job is not None and page_frame.has_failed(job):
-        safe_text.show_error(JobError(job.message))
-    seconds = maps.silhouette_seconds(snapshot)
-    st.button(
-        f"Measure before and after merging (about {seconds:,} s)",
-        icon=":material/play_arrow:",
-        key="silhouette",
-        on_click=_start,
-        args=(snapshot,),
-    )
-
-
-def _start(snapshot: Snapshot) -> None:
-    maps.start_silhouettes(snapshot)

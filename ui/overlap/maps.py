@@ -1,4 +1,4 @@
-"""The map of a catalog: cached projections, colours, regions and silhouettes."""
+"""The map of a catalog: cached projections, colours and regions."""
 
 import math
 import re
@@ -22,8 +22,8 @@ from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import is_plain_verb
 from toolscope_core.wording.wordnet import is_word, kinds_of
 from toolscope_core.wording.words import singular
-from ui.overlap.collisions import Panel, Region, Silhouettes, ToolMap
-from ui.overlap.curves import content_hash, merged_plan, new_texts, plan_vectors
+from ui.overlap.collisions import Panel, Region, ToolMap
+from ui.overlap.curves import content_hash, merged_plan, new_texts
 from ui.overlap.map_charts import CELLS, density, frame_of
 from ui.shared.kept import kept, kept_under
 from ui.shared.snapshot import Snapshot
@@ -231,10 +231,6 @@ _RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
 cores.
 """
 
-SILHOUETTES = "silhouettes"
-
-_SILHOUETTE_RATE = 1e-2
-
 _STATES = "states"
 NEAREST = 6
 _LONGEST = 200
@@ -379,47 +375,6 @@ def rewritten(snapshot: Snapshot) -> int:
     return len(new_texts(snapshot.analysis, merged_plan(snapshot)))
 
 
-def silhouettes(snapshot: Snapshot) -> Silhouettes | None:
-    """The silhouettes before and after merging; ``None`` until they are computed."""
-    counts = projection.cluster_counts(len(snapshot.analysis.catalog.tools))
-    plan = merged_plan(snapshot)
-    sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
-    variants = []
-    for name, size in sizes.items():
-        values = snapshot.work.arrays.points(_silhouette_key(snapshot, name), (len(counts),))
-        if values is None:
-            return None
-        variants.append((name, size, values))
-    return Silhouettes(counts, tuple(variants))
-
-
-def silhouette_seconds(snapshot: Snapshot) -> int:
-    """The approximate duration for both variants in seconds, from earlier measurements."""
-    return round(10 + _SILHOUETTE_RATE * len(snapshot.analysis.catalog.tools))
-
-
-def start_silhouettes(snapshot: Snapshot) -> str:
-    """Compute the silhouettes in the background. Returns the id of the job, or of one that is
-    already running.
-    """
-    return snapshot.start_watched(SILHOUETTES, lambda progress: run_silhouettes(snapshot, progress))
-
-
-def run_silhouettes(snapshot: Snapshot, progress: Progress = silent) -> None:
-    """Compute the missing silhouettes now."""
-    analysis = snapshot.analysis
-    counts = projection.cluster_counts(len(analysis.catalog.tools))
-    for name in (BEFORE, AFTER):
-        key = _silhouette_key(snapshot, name)
-        if snapshot.work.arrays.points(key, (len(counts),)) is None:
-            vectors = analysis.vectors
-            if name == AFTER:
-                plan = merged_plan(snapshot)
-                vectors = plan_vectors(analysis, plan, snapshot.work.analyses.embed)
-            silhouettes = subprocess_jobs.compute("silhouettes", vectors, counts, progress)
-            snapshot.work.arrays.write(key, silhouettes)
-
-
 def _merged(snapshot: Snapshot, before: Panel) -> Panel:
     rows = snapshot.analysis.rows
     tools = merged_plan(snapshot).tools
@@ -443,17 +398,6 @@ def _hash(analysis: Analysis) -> str:
 def _map_key(snapshot: Snapshot, method: Method, *, by_sample: bool = False) -> str:
     key = _key(_hash(snapshot.analysis), method)
     return digest(key, projection.SAMPLE) if by_sample else key
-
-
-def _silhouette_key(snapshot: Snapshot, name: str) -> str:
-    analysis = snapshot.analysis
-    counts = projection.cluster_counts(len(analysis.catalog.tools))
-    base = (_hash(analysis), SILHOUETTES, counts, projection.SEED)
-    if name == BEFORE:
-        return digest(base, version("scikit-learn"))
-    plan = merged_plan(snapshot)
-    rows = [analysis.rows[item.tool.id] for item in plan.tools]
-    return digest(base, version("scikit-learn"), rows, new_texts(analysis, plan))
 
 
 def map_key(vectors: Vectors, method: Method) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ui.overlap import collisions, map_charts
-from ui.overlap.collisions import Marks, Panel, Region, Silhouettes, ToolMap
+from ui.overlap.collisions import Marks, Panel, Region, ToolMap
 
 HOSTILE = "<b>x</b>"
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -16,10 +16,6 @@ AFTER = Panel("after", POINTS[[0, 2]], ("get", "put"), ("a", ""), ("a", ""), ((0
 REGIONS = (Region(1.0, 1.0, ("mail", HOSTILE)),)
 MAP = ToolMap((BEFORE, AFTER), REGIONS, "server")
 ONE = Marks(picked=(1,))
-SCORES = Silhouettes(
-    (2, 3, 4),
-    (("before", 9, np.array([0.3, 0.4, 0.5])), ("after", 5, np.array([0.2, 0.5, np.nan]))),
-)
 
 
 def test_the_pointer_shows_the_description_shortened_and_escaped():
@@ -54,8 +50,8 @@ def test_density_counts_every_point_where_it_is():
     assert grid.sum() == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize("figure", [map_charts.tool_map(MAP), map_charts.silhouette_chart(SCORES)])
-def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(figure):
+def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent():
+    figure = map_charts.tool_map(MAP)
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")
@@ -67,4 +63,3 @@ def test_tables_say_the_same_as_the_pictures():
     assert rows[2]["after"] == "as it is"
     by_field = collisions.map_rows(ToolMap((BEFORE,), (), "value"))
     assert by_field[0] == {"tool": "get", "server": "a", "value": "a", "x": 0.0, "y": 1.0}
-    assert collisions.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}

@@ -87,12 +87,10 @@ def computed_aside(monkeypatch):
     """What was computed aside; the computing itself is quick, and small catalogs have maps."""
     calls = []
 
-    def compute(task, vectors, counts=(), progress=None, on_sample=None):
+    def compute(task, vectors, progress=None, on_sample=None):
         calls.append(task)
         if on_sample:
             on_sample(-projection.pca(vectors))
-        if task == "silhouettes":
-            return projection.silhouettes(vectors, counts)
         return projection.pca(vectors) * (2 if task == "umap" else 3)
 
     monkeypatch.setattr(subprocess_jobs, "compute", compute)

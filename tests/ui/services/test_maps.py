@@ -1,4 +1,4 @@
-"""Projections are made once and kept; the merged panel; colours; silhouettes."""
+"""Projections are made once and kept; the merged panel; colours."""
 
 from threading import Event
 
