@@ -6,7 +6,6 @@ one package after the other. For each fault, the tests of the package run until 
 If none fails, all tests run.
 
  python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17] [--workers 2]
- [--list]
 
 The exit status is 1 if more than two faults are not detected.
 """
@@ -140,7 +139,9 @@ class Fault:
 
     @property
     def package(self) -> str:
-        return package_of(self.path)
+        """As in ``toolscope_core/judging`` for ``toolscope_core/judging/arguments/facts.py``."""
+        parts = self.path.parts
+        return "/".join(parts[:2] if len(parts) > 2 else parts[:1])
 
     def tests(self, checkout: Path) -> list[str]:
         """The tests of the file's package. If the package belongs to the screen, they are the test
@@ -154,13 +155,6 @@ class Fault:
         word = name or self.path.stem
         naming = [str(path) for path in sorted(files) if word in path.read_text("utf-8")]
         return naming or [*map(str, folders)]
-
-
-def package_of(path: Path) -> str:
-    """The package of a path: ``toolscope_core/judging`` of
-    ``toolscope_core/judging/arguments/facts.py``.
-    """
-    return "/".join(path.parts[:2] if len(path.parts) > 2 else path.parts[:1])
 
 
 def faults_of(path: Path) -> Iterator[Fault]:
@@ -262,7 +256,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*", default=[], metavar="NUMBER")
-    parser.add_argument("--list", action="store_true", help="only say which faults are drawn")
     options = parser.parse_args()
     print_machine(f"seed {options.seed}")
     survivors = []
@@ -274,8 +267,6 @@ def main() -> int:
                 continue
             print(f"\n{number:>3} {fault.kind}, {fault.path}:{fault.line}", flush=True)
             print(f"    {fault.before!r:.150}\n    {fault.after!r:.150}", flush=True)
-            if options.list:
-                continue
             begun = time.monotonic()
             file = folder / fault.path
             right = file.read_bytes()
@@ -285,8 +276,6 @@ def main() -> int:
             file.write_bytes(right)
             survivors += [] if failure else [number]
             print(f"    {time.monotonic() - begun:.0f} s: {failure or 'SURVIVES'}", flush=True)
-    if options.list:
-        return 0
     of = len(options.only) or options.faults
     print(f"\n{of - len(survivors)} of {of} seen; survivors: {survivors or 'none'}")
     return len(survivors) > MOST_SURVIVORS

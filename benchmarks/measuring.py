@@ -180,8 +180,3 @@ def bootstrap_ends(
     draws = [figures_of(rng.integers(0, size, size)) for _ in range(RESAMPLES)]
     ends: NDArray[np.float64] = np.nanquantile(draws, [0.025, 0.975], axis=0)
     return ends
-
-
-def f1_of_counts(right: int, called: int, expected: int) -> tuple[float, float, float]:
-    """Precision, recall and F1. They are 0 if nothing is called or expected."""
-    return right / max(called, 1), right / max(expected, 1), 2 * right / max(called + expected, 1)

@@ -1,6 +1,6 @@
 """Whether a call written only from a merged tool arrives with the intended meaning.
 
- python -m benchmarks.new_calls [--catalogs docker-mcp google] [--read 50]
+ python -m benchmarks.new_calls [--catalogs docker-mcp google]
 
 For each member of a gateway tool, a call is written from the merged schema: each argument, except
 those described as another member's, gets a marker for its meaning. The call is then mapped back. A
@@ -13,11 +13,9 @@ guess. (Two readers labelled them blind, in ``data/argument_pairs.jsonl``.)
 
 *refused* counts values that the merged schema allows but the member's own schema does not, if the
 refusal would name an argument that the agent never saw. *unsaid* counts arguments that the member
-needs or does not have, although the merged schema does not say so. ``--read`` prints calls for a
-person to read.
+needs or does not have, although the merged schema does not say so.
 """
 
-import random
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -72,9 +70,6 @@ class Cell:
 def main() -> None:
     parser = measuring.parser_of(__doc__)
     measuring.add_catalogs(parser, CATALOGS)
-    parser.add_argument(
-        "--read", type=int, default=0, help="a sample to be read, without what says its own"
-    )
     options = parser.parse_args()
     measuring.print_machine()
     cells: list[Cell] = []
@@ -103,11 +98,6 @@ def main() -> None:
         print(f"refused with a name the agent {what}: {len(refused)}, {share}")
     for what, count in sorted(unsaid.items()):
         print(f"{what}: {count}")
-    for cell in unknown if options.read else ():
-        print(f"refused, {cell.merged} = {cell.refused!r}: {line(cell.tool, cell.own)}")
-    for cell in random.Random(0).sample(cells, min(options.read, len(cells))):
-        if cell.stratum != "own":
-            print(cell.stratum, line(cell.tool, cell.own), line(cell.owner, cell.owned), sep="\n  ")
 
 
 def read(name: str) -> Catalog:
@@ -286,14 +276,6 @@ def joined_pairs(cluster: Cluster) -> Iterator[frozenset[tuple[str, str]]]:
 
 def pair_of(row: JsonObject) -> frozenset[tuple[str, str]]:
     return frozenset({(row["left"], row["a"]), (row["right"], row["b"])})
-
-
-def line(tool: Tool, name: str) -> str:
-    parameter = parameter_of(tool, name)
-    words = " ".join(parameter.description.split())[:120]
-    return (
-        f"{tool.id} ({tool.description.split(chr(10))[0][:80]}): `{name}` {parameter.type} {words}"
-    )
 
 
 if __name__ == "__main__":
