@@ -396,7 +396,6 @@ CHECKS = (
         "A new or changed tool is the same operation as another, for another provider or value.",
         lambda report, app: _pairs("family", report.pairs.families, report, app),
         "new family pair",
-        "new family pairs",
         level="note",
     ),
     Check(
@@ -461,7 +460,6 @@ CHECKS = (
         "A recorded decision names a tool that has changed or is gone.",
         lambda report, _: map(_stale_item, report.stale),
         "stale decision",
-        "stale decisions",
     ),
     Check(
         "changed",
@@ -499,7 +497,6 @@ CHECKS = (
         "A profile has changed, no longer serves a request, or has confusable tools.",
         _profile,
         "profile change",
-        "profile changes",
     ),
     Check(
         "tokens",
