@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Decision
@@ -32,7 +31,6 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
 if TYPE_CHECKING:
-    from ui.review.queue_panel import Listing
     from ui.shared.cards.cards import Card
 
 
@@ -105,10 +103,11 @@ def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -
             on_click=_record,
             args=(snapshot, listing, effect),
         )
-        st.button("All in one", key="reshape_one", on_click=_set_all, args=(parts, 1))
-        st.button("All apart", key="reshape_apart", on_click=_set_all, args=(parts, APART))
+        for label, key, part in (("All in one", "one", 1), ("All apart", "apart", APART)):
+            together = dict.fromkeys(parts, part)
+            st.button(label, key=f"reshape_{key}", on_click=parts.update, args=(together,))
         _cancel_button()
-    _preview(snapshot, listing.current, parts, effect)
+    _preview(snapshot, parts, effect)
 
 
 def _cancel_button() -> None:
@@ -168,11 +167,7 @@ def _additions(snapshot: Snapshot, cluster: Cluster, parts: dict[str, int]) -> N
         )  # fmt: skip
 
 
-def _set_all(parts: dict[str, int], part: int) -> None:
-    parts.update(dict.fromkeys(parts, part))
-
-
-def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeEffect) -> None:
+def _preview(snapshot: Snapshot, parts: Parts, effect: ReshapeEffect) -> None:
     """Show what the plan would make of the parts: names (φ), arguments (α) and documents."""
     if effect.refusal:
         st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
@@ -225,8 +220,8 @@ def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None
         st.query_params["cluster"] = next(iter(cluster_ids), listing.onward)
 
 
-ONE_JOB = "one_job"
-"""Session key for the id of the family that is open."""
+ONE_JOB, _FLAGGING = "one_job", "flagging"
+"""Session keys for the id of the cluster whose panel is open."""
 
 
 def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
@@ -236,7 +231,7 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     cluster, suffix = listing.current, suffix_of(listing)
     card = review.card(snapshot, cluster)
     open_to_change = listing.is_open
-    with _question():
+    with st.container(key="question"):  # stays at the top of the page
         cluster_card.title(card, blind)
         if blind:
             st.markdown("Do these tools do the same job?")
@@ -249,7 +244,7 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 
         changed_since.on_card(snapshot, cluster)
 
-    with _checks():
+    with st.container(key="checks"):  # a new card is scrolled until this is above the keys
         if blind:
             st.caption("Hidden until you decide: the judge's verdict and the reasons against it.")
         else:
@@ -337,7 +332,7 @@ def next_after(eligible: list[str], canonical: str) -> str:
 def one_job_button(cluster: Cluster, suffix: str) -> None:
     """Draw a button that opens and closes the one-job preview of a family."""
     st.button(
-        "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(cluster.id,),
+        "One job", key=f"one_job_{suffix}", on_click=_toggle, args=(ONE_JOB, cluster.id),
         help="Shows the result if these tools are one job instead of a family. Accepts nothing.",
     )  # fmt: skip
 
@@ -363,7 +358,7 @@ def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) 
             )  # fmt: skip
             st.button(
                 "Cancel", key=f"one_job_cancel_{suffix}", shortcut=shortcuts.CLOSE,
-                on_click=_toggle_one_job, args=(shown.id,),
+                on_click=_toggle, args=(ONE_JOB, shown.id),
             )  # fmt: skip
 
 
@@ -441,15 +436,16 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
         if cluster.relation == "family" and not cluster.newcomers and not blind:
             one_job_button(cluster, suffix)
         shortcuts.button(
-            "flag", f"flag_{suffix}", _toggle_flagging, cluster.id, icon=":material/flag:",
+            "flag", f"flag_{suffix}", _toggle, _FLAGGING, cluster.id, icon=":material/flag:",
             help="Saves a note for the next reviewer; changes no merge.",
         )  # fmt: skip
         page_frame.page_link("documents", "Edit", about="Opens its document.", merge=cluster.id)
 
 
-def _toggle_flagging(cluster_id: str) -> None:
-    closed = st.session_state.get("flagging") != cluster_id
-    st.session_state["flagging"] = cluster_id if closed else None
+def _toggle(panel: str, cluster_id: str) -> None:
+    """Open or close a panel of a cluster."""
+    closed = st.session_state.get(panel) != cluster_id
+    st.session_state[panel] = cluster_id if closed else None
 
 
 def _flags(snapshot: Snapshot, listing: Listing) -> None:
@@ -464,7 +460,7 @@ def _flags(snapshot: Snapshot, listing: Listing) -> None:
         st.markdown(f":material/compare_arrows: Calls to {text} :gray[({compared.at[:10]})]")
     for decision in review.flags_on(snapshot, listing.current):
         _flag(snapshot, decision)
-    if st.session_state.get("flagging") != listing.current.id:
+    if st.session_state.get(_FLAGGING) != listing.current.id:
         return
     note, cluster_id = f"note_{suffix_of(listing)}", listing.current.id
     form = shortcuts.panel("note").form(f"flag_form_{suffix_of(listing)}", border=False)
@@ -472,7 +468,7 @@ def _flags(snapshot: Snapshot, listing: Listing) -> None:
         st.text_input("Note", key=note, max_chars=1_000, placeholder="what to look at")
         st.form_submit_button("Save the note", on_click=_flag_it, args=(snapshot, listing, note))
         st.form_submit_button(
-            "Cancel", shortcut=shortcuts.CLOSE, on_click=_toggle_flagging, args=(cluster_id,)
+            "Cancel", shortcut=shortcuts.CLOSE, on_click=_toggle, args=(_FLAGGING, cluster_id)
         )
 
 
@@ -483,7 +479,7 @@ def _flag_it(snapshot: Snapshot, listing: Listing, key: str) -> None:
         lambda: toolsets.flag(snapshot, members, page_frame.reviewer(), note),
         f"Flagged: {cluster.document.name}",
     ):
-        st.session_state["flagging"] = None
+        st.session_state[_FLAGGING] = None
 
 
 def _flag(snapshot: Snapshot, decision: Decision) -> None:
@@ -500,11 +496,6 @@ def _flag(snapshot: Snapshot, decision: Decision) -> None:
 def _accept_one_job(snapshot: Snapshot, cluster: Cluster, onward: str) -> None:
     st.session_state[ONE_JOB] = None
     decision_buttons.decide(snapshot, cluster, "accept", onward, relation="duplicate")
-
-
-def _toggle_one_job(cluster_id: str) -> None:
-    closed = st.session_state.get(ONE_JOB) != cluster_id
-    st.session_state[ONE_JOB] = cluster_id if closed else None
 
 
 def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
@@ -567,18 +558,6 @@ _start = st.components.v2.component(
     html="<i></i>",
     js=Path(__file__).with_name("card_start.js").read_text("utf-8"),
 )
-
-
-def _question() -> DeltaGenerator:
-    """The container for the name and question of a card. It stays at the top of the page."""
-    return st.container(key="question")
-
-
-def _checks() -> DeltaGenerator:
-    """The container for the objections to a merge. A new card is scrolled so that they are above
-    the keys.
-    """
-    return st.container(key="checks")
 
 
 def start_at_top(card: str) -> None:
