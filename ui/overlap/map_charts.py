@@ -216,7 +216,7 @@ def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
 
 def _axes(tools: ToolMap) -> dict[str, object]:
     """Axes for panels that lie side by side across the page. Zooming in on one panel zooms all."""
-    across, up = _whole_frame(tools).tolist()
+    across, up = frame_of(np.vstack([panel.points for panel in tools.panels])).tolist()
     wide = 1 / len(tools.panels)
     axes: dict[str, object] = {}
     for at in range(len(tools.panels)):
@@ -226,10 +226,6 @@ def _axes(tools: ToolMap) -> dict[str, object]:
         axes[f"xaxis{n}"] = {"visible": False, "domain": domain, "range": across, **same_x}
         axes[f"yaxis{n}"] = {"visible": False, "anchor": f"x{n}", "range": up, **same_y}
     return axes
-
-
-def _whole_frame(tools: ToolMap) -> NDArray[np.float64]:
-    return frame_of(np.vstack([panel.points for panel in tools.panels]))
 
 
 def _title(at: int, panel: Panel, dots: int) -> dict[str, object]:

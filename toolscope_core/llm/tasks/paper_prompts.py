@@ -160,10 +160,6 @@ def _judged(item: ToolPair, value: JsonObject) -> JsonObject:
     }
 
 
-def _audit_slots(item: ClusterTools) -> dict[str, Texts]:
-    return {"GROUP_BLOCK": item.blocks}
-
-
 def _audited(item: ClusterTools, value: JsonObject) -> JsonObject:
     """The groups; a tool that is in none of them is a group of its own."""
     tokens = [*item.tokens.values()]
@@ -250,7 +246,7 @@ _QUOTED: Mapping[str, QuotedTask[Any]] = {
         QuotedTask(JUDGE_TASK, _judge_slots, _judged),
         QuotedTask(
             AUDIT_TASK,
-            _audit_slots,
+            lambda item: {"GROUP_BLOCK": item.blocks},
             _audited,
             _object(
                 merge={"type": "string", "enum": ["MERGE_OK", "MERGE_BAD"]},

@@ -59,7 +59,7 @@ def waterfall(view: Waterfall) -> go.Figure:
         y=[*range(len(names))],
         x=[*(round(value, 4) for value in view.added), 0.0],
         measure=["relative"] * len(view.added) + ["total"],
-        text=[_signed(value) for value in (*view.added, sum(view.added))],
+        text=[f"{one:+.2f}".replace("-", "−") for one in (*view.added, sum(view.added))],
         textposition="outside",
         cliponaxis=False,
         customdata=[[pictures.label(name, 80)] for name in names],
@@ -103,10 +103,6 @@ def waterfall_rows(view: Waterfall) -> list[TableRow]:
         }
         for name, value, total in zip(view.names, view.added, sums, strict=True)
     ]
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 def _span(view: Waterfall) -> list[float]:
