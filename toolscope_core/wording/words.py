@@ -18,7 +18,6 @@ import Stemmer
 from toolscope_core.model.tool import canonical_json
 from toolscope_core.wording import wordnet
 from toolscope_core.wording.tool_text import split_text
-from toolscope_core.wording.wordnet import is_word
 
 WordKey = str | int
 WordKeys = frozenset[WordKey]
@@ -119,7 +118,7 @@ def keys_of(word: str) -> WordKeys:
     share a stem.
     """
     forms, synonyms = base_forms(word), wordnet.tables().synonyms
-    dictionary_forms = [form for form in forms if is_word(form)]
+    dictionary_forms = [form for form in forms if wordnet.is_word(form)]
     return frozenset(
         (
             *(dictionary_forms or map(stem, forms)),
@@ -137,7 +136,7 @@ def are_one(word: str, other: str) -> bool:
 @lru_cache(maxsize=65_536)
 def is_english(word: str) -> bool:
     """Whether the word or one of its base forms is English."""
-    return any(map(is_word, base_forms(word)))
+    return any(map(wordnet.is_word, base_forms(word)))
 
 
 def is_empty(word: str) -> bool:
@@ -167,7 +166,7 @@ def without_ending(word: str, rules: Endings, shortest: int) -> list[str]:
             if _is_base(root + other, rules)
             and (other or ending != "es" or root.endswith(_HISSING))  # *notes* is not from *not*
         ]
-        if rules is INFLECTED and root[-1] == root[-2] and is_word(root[:-1]):
+        if rules is INFLECTED and root[-1] == root[-2] and wordnet.is_word(root[:-1]):
             bases.append(root[:-1])
     return bases
 
@@ -180,7 +179,7 @@ def _is_base(word: str, rules: Endings) -> bool:
     """
     if rules is _DERIVED:
         return word in _VERBS
-    return is_word(word) or word in _LISTED
+    return wordnet.is_word(word) or word in _LISTED
 
 
 Endings = tuple[tuple[str, tuple[str, ...]], ...]

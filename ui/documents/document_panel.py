@@ -12,8 +12,6 @@ from toolscope_core.model.cluster import Cluster, Document, kind_name
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import tool_key
 from ui.documents import argument_editor, document_form, edited_documents
-from ui.documents.argument_editor import signature
-from ui.documents.document_form import DocumentForm, document_checks
 from ui.documents.edited_documents import Draft
 from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail
@@ -33,7 +31,7 @@ _NAMES = {
 def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None:
     """Draw the document of a merge or of a single tool. A single tool is a cluster of one."""
     draft = edited_documents.draft_of(snapshot, cluster)
-    form = DocumentForm(field_key(snapshot, cluster), draft)
+    form = document_form.DocumentForm(field_key(snapshot, cluster), draft)
     editor, effect = st.columns(2, gap="large")
     with editor:
         edited, card, problems = _fields(snapshot, cluster, form)
@@ -46,7 +44,7 @@ def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None
         differences(card, form.suffix)
         argument_panel.arguments(card)
         st.markdown("**As a call**")
-        st.code(signature(edited.document), language=None, wrap_lines=True)
+        st.code(argument_editor.signature(edited.document), language=None, wrap_lines=True)
         argument_editor.try_it(card, form.suffix)
         argument_panel.try_new_call(card, form.suffix)
         document_versions(snapshot, cluster, form.discard)
@@ -105,7 +103,7 @@ def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None
 def _checks(card: Card) -> None:
     """Draw a line for each check. If a check fails, the line says what is wrong."""
     lines = []
-    for check in document_checks(card.cluster, card.tools):
+    for check in document_form.document_checks(card.cluster, card.tools):
         if check.holds:
             lines.append(f":green[:material/check:] {check.what}")
         else:
@@ -155,7 +153,7 @@ def save_button(
 
 
 def _fields(
-    snapshot: Snapshot, cluster: Cluster, form: DocumentForm
+    snapshot: Snapshot, cluster: Cluster, form: document_form.DocumentForm
 ) -> tuple[Draft, Card, Sequence[str]]:
     """Draw the fields. Returns the edited document, its card and its problems."""
     maps = argument_editor.typed_maps(form.suffix, form.draft.maps)
@@ -179,7 +177,7 @@ def _fields(
 def _buttons(
     snapshot: Snapshot,
     cluster: Cluster,
-    form: DocumentForm,
+    form: document_form.DocumentForm,
     draft: Draft,
     is_merge: bool,
     is_invalid: bool,

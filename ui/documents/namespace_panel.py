@@ -19,7 +19,6 @@ from ui.shared import ask_panel, data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
 from ui.shared.services import findable_tools, judging, review
-from ui.shared.services.findable_tools import NAMESPACES
 from ui.shared.snapshot import Snapshot
 
 
@@ -52,8 +51,8 @@ def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
     """A view for each server that has tools, sorted by name."""
     plan, (descriptions, suggested) = snapshot.plan, _texts(snapshot)
     tools = [item.tool for item in plan.tools]
-    before = findable_tools.shares(snapshot, NAMESPACES)
-    after = findable_tools.shares(snapshot, NAMESPACES, findable_tools.MERGED)
+    before = findable_tools.shares(snapshot, findable_tools.NAMESPACES)
+    after = findable_tools.shares(snapshot, findable_tools.NAMESPACES, findable_tools.MERGED)
     under = findable_tools.shares_under(snapshot, {**descriptions, **suggested})
     rows = []
     for server in described_servers(plan.catalog.servers, tools, descriptions):

@@ -11,7 +11,6 @@ from toolscope_core.model.pair import pair_key
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents import siblings
-from ui.documents.siblings import SiblingsCard
 from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.cards import change_effect_panel, cluster_card, decision_buttons
 from ui.shared.pairs.pair_panel import pair_link
@@ -129,7 +128,7 @@ def _pair_card(
     _card(snapshot, card, onward, len(pairs))
 
 
-def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> None:
+def _card(snapshot: Snapshot, card: siblings.SiblingsCard, onward: str, pairs: int) -> None:
     starts = {_NOW: card.descriptions}
     starts |= {one.rewrite.way: one.rewrite.descriptions for one in card.rewrites}
     winning = [one.rewrite.way for one in card.rewrites if one.wins]

@@ -38,7 +38,6 @@ from ui.shared.kept import kept_under
 from ui.shared.services import exports, model_runs
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.services.live_servers import TickedServers
-from ui.shared.services.model_runs import RunAccess
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
@@ -111,7 +110,7 @@ def run(
     about = _about(snapshot, run_request, pair)
     numbers: list[int] = []
 
-    def work(access: RunAccess) -> None:
+    def work(access: model_runs.RunAccess) -> None:
         model = ToolCallingModel(access.model)
         configured = {**about, "model": model.name, "origin": model.origin}
         experiment = open_experiment(snapshot.work.store, snapshot.id, AGENT, configured)

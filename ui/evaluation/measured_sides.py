@@ -20,7 +20,6 @@ from toolscope_core.rps.variant_writing import noise_matched
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from ui.shared.services import learned_searches, review, reviewed_variants
 from ui.shared.services.experiments import ORIGINAL
-from ui.shared.services.learned_searches import Ranking
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
@@ -95,7 +94,7 @@ VARIANT_SIDES = (AUGMENTED, MERGED_AUGMENTED, _CONTROL)
 
 In the control, random words of the same length replace the variants.
 """
-LEARNED_SIDES: dict[str, tuple[str, Ranking, str]] = {
+LEARNED_SIDES: dict[str, tuple[str, learned_searches.Ranking, str]] = {
     "as it is, by usage": ("before", "usage", ORIGINAL),
     "as it is, learned": ("before", "learned", ORIGINAL),
     "accepted and safe, by usage": ("after", "usage", "accepted and safe"),

@@ -15,12 +15,10 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.profile import Profile
 from toolscope_core.profiles import intent_cover
 from ui.profiles import profile_edits
-from ui.profiles.profile_edits import SEARCHED, requests_in
 from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.ask_panel import Question, can_ask, question_panel
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
-from ui.shared.pictures import PALETTE, TableRow, picture
 from ui.shared.services import exports, loaded_queries, searches
 from ui.shared.snapshot import Snapshot
 
@@ -71,7 +69,7 @@ def is_searchable(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
         return True
     page_frame.job_started_once(
         snapshot.job(searches.KIND),
-        lambda: searches.start(snapshot, SEARCHED),
+        lambda: searches.start(snapshot, profile_edits.SEARCHED),
         "Indexing the toolset, only once.",
         "profile_index",
     )
@@ -87,7 +85,7 @@ def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
             placeholder="Find a flight from Graz to Split\nCancel trip BK-552",
             help="If a request is also in a query set of this catalog, its answers there are used.",
         )
-        return profile_edits.queries(snapshot, requests_in(text))
+        return profile_edits.queries(snapshot, profile_edits.requests_in(text))
     sets = {one.name: one for one in loaded_queries.sets(snapshot)}
     if not sets:
         st.info(
@@ -158,7 +156,7 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
         f"the same jobs, and no request needs {unasked:,}."
     )
     intents_table(cover.intents, cover.ids, names)
-    picture(
+    pictures.picture(
         cover_curve(cover, names),
         lambda: cover_rows(cover, names),
         "cover",
@@ -238,7 +236,7 @@ def cover_curve(cover: intent_cover.Cover, names: dict[str, str]) -> go.Figure:
                 y=[0, *(one.intents for one in cover.additions)],
                 text=["no tool", *(pictures.label(names[one]) for one in cover.ids)],
                 mode="lines+markers",
-                line={"shape": "hv", "color": PALETTE[0], "width": 2},
+                line={"shape": "hv", "color": pictures.PALETTE[0], "width": 2},
                 marker={"size": 6},
                 hovertemplate="%{text}<br>%{y:,} served, %{x:,} tokens<extra></extra>",
             )
@@ -253,7 +251,7 @@ def cover_curve(cover: intent_cover.Cover, names: dict[str, str]) -> go.Figure:
     return figure
 
 
-def cover_rows(cover: intent_cover.Cover, names: dict[str, str]) -> list[TableRow]:
+def cover_rows(cover: intent_cover.Cover, names: dict[str, str]) -> list[pictures.TableRow]:
     """A row for each tool of the cover, in the order in which the tools were chosen."""
     tokens = accumulate(one.tokens for one in cover.additions)
     return [

@@ -22,7 +22,6 @@ from toolscope_core.profiles.profile_effect import ProfileReport
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools, profile_words
 from ui.profiles import profile_edits
 from ui.profiles.make_profile_panel import intents_table, is_searchable, served_in_words
-from ui.profiles.profile_edits import requests_in
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
@@ -104,7 +103,7 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
         key=f"intents_{key}",
         height=140,
     )
-    intents = tuple(requests_in(text))[:MOST_INTENTS]
+    intents = tuple(profile_edits.requests_in(text))[:MOST_INTENTS]
     if intents != profile.intents:
         _save_button(snapshot, replace(profile, intents=intents), "Save the requests", "intents")
     named = dict[str, tuple[str, ...]]()
@@ -118,7 +117,7 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
             f"on no other {kind} from its servers, apart from those that its tools and their "
             "results name.",
         )
-        named[kind] = tuple(requests_in(text))
+        named[kind] = tuple(profile_edits.requests_in(text))
     edited_profile = replace(profile, resources=named["resources"], prompts=named["prompts"])
     if edited_profile != profile:
         _save_button(snapshot, edited_profile, "Save resources and prompts", "passed")

@@ -24,10 +24,9 @@ from toolscope_core.store.decision_rows import append_decision
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import judging, loaded_queries, model_runs, searches, usage_evidence
 from ui.shared.services.review import admission, make_decision
-from ui.shared.services.searches import Lookup
 from ui.shared.snapshot import Snapshot
 
-SEARCHED = Lookup("tools", merges=PlanConfig(), variants=False)
+SEARCHED = searches.Lookup("tools", merges=PlanConfig(), variants=False)
 
 
 @kept()

@@ -15,7 +15,6 @@ from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail, queue
 from ui.shared.data_tables import Column
 from ui.shared.services import learned_judge, review, usage_evidence
-from ui.shared.services.review import SettledCluster, SettledState
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 
@@ -36,7 +35,7 @@ _LOOK_AGAIN, NEW = queue.VERSION_PARTS["again"], queue.VERSION_PARTS["new"]
 FLAGGED, UNDECIDED = "Flagged", "Undecided"
 _FAMILIES = "Families"
 _RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _FAMILIES: "families"}
-SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "kept_apart"}
+SETTLED: dict[str, review.SettledState] = {"Accepted": "accepted", "Kept apart": "kept_apart"}
 _NOTHING = {
     _LOOK_AGAIN: (
         "No tool has changed since it was decided on, and the logs show no merge after which more "
@@ -182,7 +181,7 @@ def new_clusters(snapshot: Snapshot) -> set[str]:
     return waiting_ids - seen_ids
 
 
-def settled_cluster(snapshot: Snapshot, listing: Listing) -> SettledCluster | None:
+def settled_cluster(snapshot: Snapshot, listing: Listing) -> review.SettledCluster | None:
     """The shown cluster with the decision on it, if the list contains decided clusters."""
     if listing.show not in (*SETTLED, _LOOK_AGAIN):
         return None

@@ -17,7 +17,6 @@ from toolscope_core.model.decision import Action
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
 from ui.review import queue_panel
-from ui.review.queue_panel import Listing
 from ui.shared import data_tables, safe_text
 from ui.shared.cards import decision_buttons, decision_trail, shortcuts
 from ui.shared.cards.batches import PAIR_VIEW, ServerPairProposals, reasons_against_in_batch
@@ -40,7 +39,7 @@ _WAYS = {
 _TEXT_SHOWN = 300
 
 
-def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
+def server_pair_panel(snapshot: Snapshot, listing: queue_panel.Listing) -> None:
     """Draw the pairs of servers, and the chosen pair with its proposals and buttons.
 
     If the list is filtered, only the listed proposals are shown.

@@ -17,7 +17,6 @@ from ui.shared.cards.queue import pass_filters
 from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import pair_body
-from ui.shared.pairs.pair_view import PairView
 from ui.shared.services import review, toolsets
 from ui.shared.snapshot import Snapshot
 
@@ -136,7 +135,7 @@ def _skip(skipped: list[str], key: str, onward: str) -> None:
     _show(onward)
 
 
-def _answer(snapshot: Snapshot, view: PairView, answer: _Answer, onward: str) -> None:
+def _answer(snapshot: Snapshot, view: pair_view.PairView, answer: _Answer, onward: str) -> None:
     names = " and ".join(t.name for t in view.tools)
     pair: Pair = view.verdict.pair
     label = next(label for _, (one, label) in ANSWERS.items() if one == answer)

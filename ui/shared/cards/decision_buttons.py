@@ -16,7 +16,6 @@ from toolscope_core.model.numbers import enumerated, listed, quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import batches, queue, shortcuts
 from ui.shared.services import review, server_advice, toolsets
-from ui.shared.services.review import SettledCluster
 from ui.shared.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -386,7 +385,7 @@ def undo_button(snapshot: Snapshot, active: tuple[Decision, ...], by_key: bool =
     )
 
 
-def take_back_button(snapshot: Snapshot, settled_cluster: SettledCluster | None) -> None:
+def take_back_button(snapshot: Snapshot, settled_cluster: review.SettledCluster | None) -> None:
     """Draw a button that undoes the decision on the shown cluster, if it has one."""
     if settled_cluster is None or settled_cluster.decision is None:
         return

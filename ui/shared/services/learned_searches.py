@@ -19,7 +19,6 @@ from toolscope_core.model.tool import digest
 from toolscope_core.tool2vec import training
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
-from toolscope_core.tool2vec.training import LearnConfig
 from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
 from toolscope_core.tool2vec.tuned_classifier import EPOCHS, SECONDS_A_TEXT
 from toolscope_core.tool2vec.tuned_embedder import MOST_TRIPLETS, SECONDS_A_TRIPLET, tuned_files
@@ -136,12 +135,12 @@ def tuning_seconds(snapshot: Snapshot) -> float:
     return len(texts | questions) * EPOCHS * SECONDS_A_TEXT * sides
 
 
-def start(snapshot: Snapshot, config: LearnConfig) -> str:
+def start(snapshot: Snapshot, config: training.LearnConfig) -> str:
     """Run ``run`` in the background. Returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, config, progress))
 
 
-def run(snapshot: Snapshot, config: LearnConfig, progress: Progress = silent) -> None:
+def run(snapshot: Snapshot, config: training.LearnConfig, progress: Progress = silent) -> None:
     """Train now: for the original toolset and, if something is merged, also for the merged one.
 
     For the merged toolset, the queries are relabelled by φ. Raises ``ConfigError`` if too few

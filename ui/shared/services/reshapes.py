@@ -18,7 +18,6 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store.engine import now
 from ui.shared.kept import kept_under
 from ui.shared.services import review
-from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_TOOLS = 60
@@ -120,7 +119,7 @@ def _reshaped(
     if request is None:
         return ReshapeEffect(None, version, *as_planned(snapshot.plan, parts))
     action, detail = request
-    decision = make_decision(analysis.catalog, action, ids, reviewer, detail)
+    decision = review.make_decision(analysis.catalog, action, ids, reviewer, detail)
     try:
         entry = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
     except DecisionError as error:

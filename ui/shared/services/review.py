@@ -7,13 +7,11 @@ from typing import Any, Literal
 
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions import constraints, decision_lines, forms
-from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.log import active, admit
 from toolscope_core.merging import analysing, model_verdicts
 from toolscope_core.merging.analysing import is_larger_gateway, merge_size, supposed
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
-from toolscope_core.merging.model_verdicts import Disagreement
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action, Decision
@@ -24,7 +22,6 @@ from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
 from toolscope_core.store.stored_state import write_setting
 from ui.shared.cards import batches
-from ui.shared.cards.batches import BatchSelection, ServerPairProposals, safe_batch
 from ui.shared.cards.cards import Card, card_of
 from ui.shared.cards.queue import (
     Order,
@@ -52,7 +49,7 @@ def admission(catalog: Catalog, decision: Decision, version: str | None = None) 
 
     ``version`` is the ``version_of`` the tools that the reviewer saw; ``None`` accepts any.
     """
-    return lambda log: admit(log, decision, version, suspended_decisions(catalog, log))
+    return lambda log: admit(log, decision, version, constraints.suspended_decisions(catalog, log))
 
 
 def retraction(seq: int, reviewer: str) -> NextDecision:
@@ -129,7 +126,7 @@ def larger_gateways(snapshot: Snapshot) -> frozenset[str]:
 
 
 @kept()
-def disagreements(analysis: Analysis) -> tuple[Disagreement, ...]:
+def disagreements(analysis: Analysis) -> tuple[model_verdicts.Disagreement, ...]:
     """The pairs on which the model and the offline judge differ, widest gap first."""
     verdicts = analysis.model_verdicts
     return model_verdicts.disagreements(verdicts, analysis.offline) if verdicts else ()
@@ -263,7 +260,7 @@ def decide_each(
 
 
 @kept()
-def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
+def server_pairs(snapshot: Snapshot) -> tuple[batches.ServerPairProposals, ...]:
     """The pairs of servers with two or more waiting duplicates between them.
 
     Larger gateway tools are left to the queue.
@@ -273,18 +270,18 @@ def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
     return batches.server_pairs(snapshot.analysis, clusters)
 
 
-def server_pair_of(snapshot: Snapshot, cluster: Cluster) -> ServerPairProposals | None:
+def server_pair_of(snapshot: Snapshot, cluster: Cluster) -> batches.ServerPairProposals | None:
     """The pair of servers whose proposals include the cluster, if there is one."""
     pairs = server_pairs(snapshot)
     return next((pair for pair in pairs if cluster in pair.clusters), None)
 
 
 @kept()
-def safe(snapshot: Snapshot) -> BatchSelection:
+def safe(snapshot: Snapshot) -> batches.BatchSelection:
     """The merges that can be accepted now without a review. This is the list for
     ``accept_safe``.
     """
-    return safe_batch(snapshot.catalog, queue(snapshot))
+    return batches.safe_batch(snapshot.catalog, queue(snapshot))
 
 
 def about(snapshot: Snapshot, decision: Decision) -> str | None:

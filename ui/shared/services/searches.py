@@ -28,7 +28,6 @@ from toolscope_core.retrieval.retriever import (
 )
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import learned_searches, loaded_queries, reviewed_variants
-from ui.shared.services.learned_searches import Ranking
 from ui.shared.snapshot import Snapshot
 
 AT_ONCE = 200
@@ -58,7 +57,7 @@ class Lookup:
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
     merges: PlanConfig = field(default_factory=lambda: PlanConfig(accept="auto"))
     variants: bool = True
-    ranking: Ranking = "text"
+    ranking: learned_searches.Ranking = "text"
     is_alone: bool = False
 
 

@@ -16,7 +16,6 @@ from toolscope_core.model.pair import Pair, Relation
 from toolscope_core.model.tool import JsonObject
 from ui.shared.cards.queue import cluster_with
 from ui.shared.services import review
-from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_ON_A_CARD = 30
@@ -64,7 +63,7 @@ def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewe
             f"a card of {len(ids):,} tools is too long; select at most {MOST_ON_A_CARD} tools"
         )
     analysis, log = snapshot.analysis, snapshot.log
-    proposal = admit(log, make_decision(analysis.catalog, "propose", ids, reviewer))
+    proposal = admit(log, review.make_decision(analysis.catalog, "propose", ids, reviewer))
     if cluster_with(plan_merge(analysis, (*log, proposal), PlanConfig()), ids) is None:
         cannot = (
             f"{ids[0]} and {ids[1]} cannot be on one card together"
