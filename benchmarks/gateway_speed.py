@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from asyncio import Barrier
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -125,7 +126,7 @@ async def _sessions(urls: Sequence[str], sessions: int, calls: int) -> list[list
     times: list[list[float]] = [[] for _ in urls]
     each = max(10, calls // sessions // ROUNDS)
 
-    async def session(url: str, seconds: list[float], number: int, settled: _Settled) -> None:
+    async def session(url: str, seconds: list[float], number: int, settled: Barrier) -> None:
         async with client_at(url) as client:
             await client.call_tool("get", {"path": "first"})
             await settled.wait()
@@ -134,25 +135,12 @@ async def _sessions(urls: Sequence[str], sessions: int, calls: int) -> list[list
 
     for turn in range(ROUNDS):
         for url, seconds in zip(urls, times, strict=True):
-            settled = _Settled(sessions)
+            settled = Barrier(sessions)
             async with anyio.create_task_group() as group:
                 for one in range(sessions):
                     number = turn * sessions + one
                     group.start_soon(session, url, seconds, number, settled)
     return times
-
-
-class _Settled:
-    """Makes sessions wait until all of them are open."""
-
-    def __init__(self, sessions: int) -> None:
-        self._left, self._all = sessions, anyio.Event()
-
-    async def wait(self) -> None:
-        self._left -= 1
-        if not self._left:
-            self._all.set()
-        await self._all.wait()
 
 
 async def _seconds(client: Client, number: int) -> float:

@@ -116,7 +116,7 @@ def with_tools(
     for item in plan.tools:
         if item.tool.id in renamed:
             for member in item.members:
-                alpha = alphas.get(member) or _identity(item.tool)
+                alpha = alphas.get(member) or identity_map(item.tool)
                 alphas[member] = composed(alpha, renamed[item.tool.id])
     amended = replace(
         plan,
@@ -154,7 +154,8 @@ def _lifted(rename: NestedRename, top: Mapping[str, str]) -> NestedRename:
     return NestedRename(lifted(rename.source), lifted(rename.target))
 
 
-def _identity(tool: Tool) -> ArgumentMap:
+def identity_map(tool: Tool) -> ArgumentMap:
+    """The argument map of a tool that takes its calls as they are."""
     moves = tuple(ArgumentMove(parameter.name, parameter.name) for parameter in tool.parameters)
     return ArgumentMap(tool.id, tool.id, moves)
 

@@ -10,8 +10,9 @@ from toolscope_core.catalog.calls import call_refusals
 from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.schema.walking import COMBINED, without_arguments
 from toolscope_core.merging.clusters import check_plan, find_dangling
+from toolscope_core.merging.former_names import identity_map
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Cluster, Document
+from toolscope_core.model.cluster import ArgumentMap, Cluster, Document
 from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.plan import MergedTool, MergePlan, Relabel
 from toolscope_core.model.profile import Profile, ProfileOrigin, ProfileTool, ToolRule
@@ -222,7 +223,7 @@ def profile_plan(plan: MergePlan, toolset: ProfileTools) -> MergePlan:
     for tool_id, fixed in toolset.fixed.items():
         before = next(item.tool for item in plan.tools if item.tool.id == tool_id)
         for member in tools[tool_id].members:
-            alphas[member] = _without(alphas.get(member) or _as_it_is(before), fixed)
+            alphas[member] = _without(alphas.get(member) or identity_map(before), fixed)
     own = plan.catalog.by_id
     texts = {
         tool_id: item.tool.description
@@ -269,11 +270,6 @@ def _without(alpha: ArgumentMap, fixed: JsonObject) -> ArgumentMap:
         dropped={**alpha.dropped, **fixed_sources},
         waived=(*alpha.waived, *fixed_sources),
     )
-
-
-def _as_it_is(tool: Tool) -> ArgumentMap:
-    moves = tuple(ArgumentMove(parameter.name, parameter.name) for parameter in tool.parameters)
-    return ArgumentMap(tool.id, tool.id, moves)
 
 
 def _worded(cluster: Cluster, texts: dict[str, str]) -> Cluster:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pandas as pd
 import streamlit as st
@@ -16,6 +16,7 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import cluster_card, decision_buttons, decision_trail
+from ui.shared.cards.cards import cell_text
 from ui.shared.data_tables import Column, Columns
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
@@ -317,13 +318,9 @@ def _differences(row: JsonObject) -> str:
     refused = row.get("refused")
     parts = [f"refused: {one}" for one in (refused if isinstance(refused, list) else ()) if one]
     for one in objects_of_list(row.get("differences")):
-        values = " and ".join(_cell(one.get(side)) for side in ("left", "right"))
+        values = " and ".join(cell_text(one.get(side)) for side in ("left", "right"))
         parts.append(f"{one.get('path') or 'text'}: {values} ({one.get('kind')})")
     return "; ".join(parts) or "same"
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else canonical_json(value)
 
 
 def _neighbours(view: PairView, show_pair: Callable[[str], None]) -> None:
