@@ -10,6 +10,7 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ReferencingError
 
+from toolscope_core.catalog.formats.record_format import value_at
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Operation
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
@@ -201,9 +202,9 @@ def read_call(call: object) -> tuple[str, JsonObject] | None:
     places = call_places(call)
     if places is None:
         return None
-    value = value_of_path(call, places.arguments)
+    value = value_at(call, places.arguments)
     arguments = {} if value is None else arguments_of(value)
-    return None if arguments is None else (value_of_path(call, places.tool), arguments)
+    return None if arguments is None else (value_at(call, places.tool), arguments)
 
 
 def call_places(call: object, is_tool: Callable[[str], object] = bool) -> CallPlaces | None:
@@ -213,7 +214,7 @@ def call_places(call: object, is_tool: Callable[[str], object] = bool) -> CallPl
     nothing except ``tool`` or ``name``. ``None`` if the object is not a call.
     """
     for holder in _HOLDERS:
-        inner = value_of_path(call, holder)
+        inner = value_at(call, holder)
         if not isinstance(inner, dict):
             continue
         named = (key for key in _TOOL_KEYS if isinstance(inner.get(key), str))
@@ -239,13 +240,6 @@ def is_schema(value: object) -> bool:
         any(isinstance(value.get(key), (dict, str)) for key in _OF_SCHEMAS)
         or (isinstance(value.get("type"), str) and value["type"].lower() in ("object", "dict"))
     )
-
-
-def value_of_path(value: object, path: Sequence[str]) -> Any:
-    """The value at a path of keys; ``None`` if there is no such value."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def arguments_of(arguments: object) -> JsonObject | None:

@@ -13,13 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolscope_core.catalog.calls import (
-    arguments_of,
-    call_places,
-    is_schema,
-    map_call,
-    value_of_path,
-)
+from toolscope_core.catalog.calls import arguments_of, call_places, is_schema, map_call
+from toolscope_core.catalog.formats.record_format import value_at
 from toolscope_core.catalog.gone_names import is_clear_name
 from toolscope_core.catalog.relabelling import changes_nothing
 from toolscope_core.catalog.structured_texts import (
@@ -168,7 +163,7 @@ class _Reading:
         """An entry of ``calls``, rewritten; every value there is a call."""
         keys, before = ("calls", str(at)), self.reads
         places = call_places(call, self._tool) or call_places(call)
-        tool = value_of_path(call, places.tool) if places else None
+        tool = value_at(call, places.tool) if places else None
         if isinstance(tool, str) and places and (self._tool(tool) or places.tool == ("tool",)):
             self.called.append((self._tool(tool) or (tool,))[0])
             return self._call(call, keys)
@@ -213,7 +208,7 @@ class _Reading:
 
     def _object(self, value: JsonObject, keys: _Keys) -> JsonObject:
         places = call_places(value, self._tool)
-        if places and len(places.tool) == 1 and value_of_path(value, places.arguments) is not None:
+        if places and len(places.tool) == 1 and value_at(value, places.arguments) is not None:
             return self._call(value, keys)
         if value and all(map(self._tool, value)) and _ARGUMENTS.isdisjoint(keys):
             return self._map_of_calls(value, keys)
@@ -240,7 +235,7 @@ class _Reading:
         places = call_places(call, self._tool) or call_places(call)
         if places is None:
             return call
-        name, value = value_of_path(call, places.tool), value_of_path(call, places.arguments)
+        name, value = value_at(call, places.tool), value_at(call, places.arguments)
         row = call
         for key in call.keys() - {places.tool[0], places.arguments[0]}:
             row = {**row, key: self.value(call[key], (*keys, key))}
