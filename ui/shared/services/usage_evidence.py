@@ -8,11 +8,13 @@ from toolscope_core.evaluation.calls_after_merges import (
     DatedMerge,
     calls_after_merges,
 )
+from toolscope_core.evaluation.results import read_result
 from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.named_rows import UsageLog, delete_usage_log, list_usage_logs
-from toolscope_core.usage.call_counts import CatalogCallCounts, ToolCallCounts, add_counts
-from toolscope_core.usage.traced_calls import TracedCall, utc_time
+from toolscope_core.usage.call_counts import CatalogCallCounts, add_counts
+from toolscope_core.usage.traced_calls import TracedCall
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
@@ -93,40 +95,12 @@ def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
     ``keys`` are the keys of the calls. With them, another log that has the same calls does not
     count them again.
     """
-    return {
-        "keys": sorted(keys),
-        "tools": {one: asdict(counts) for one, counts in figures.by_id.items()},
-        "unknown": {one: asdict(counts) for one, counts in figures.unknown.items()},
-        "first": figures.first,
-        "last": figures.last,
-    }
+    return {"keys": sorted(keys), **asdict(figures)}
 
 
 def of_json(value: JsonObject) -> CatalogCallCounts:
     """The counts in the output of ``as_json``. Empty for anything else, such as a damaged row."""
     try:
-        tools, unknown = _counts(value["tools"]), _counts(value["unknown"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+        return read_result(CatalogCallCounts, value)
+    except ConfigError:
         return CatalogCallCounts()
-    first, last = utc_time(value.get("first")), utc_time(value.get("last"))
-    return (
-        CatalogCallCounts(tools, unknown, first, last)
-        if first and last
-        else CatalogCallCounts(tools, unknown)
-    )
-
-
-def _counts(value: JsonObject) -> dict[str, ToolCallCounts]:
-    return {
-        str(name): ToolCallCounts(
-            int(own["calls"]),
-            int(own["errors"]),
-            int(own["malformed"]),
-            utc_time(own["last"]),
-            {
-                utc_time(day)[:10]: (int(calls), int(bad))
-                for day, (calls, bad) in own["days"].items()
-            },
-        )
-        for name, own in value.items()
-    }
