@@ -149,7 +149,7 @@ def _tell(model: LearnedModel, unused_queries: int) -> None:
     say(f"on {quantity(held_out['queries'], 'query')}, each by a model trained without it:")
     for way, metrics in held_out["metrics"].items():
         figures = "  ".join(
-            f"{name} {interval_text(*interval)}"
+            f"{name} {interval_text(**interval)}"
             for name, interval in metrics.items()
             if name in _SHOWN
         )

@@ -5,7 +5,7 @@ queries.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,13 +50,6 @@ class HeldOutFigures:
     queries: int
     metrics: Mapping[str, Mapping[str, Interval]]
 
-    def as_json(self) -> JsonObject:
-        ways = {
-            way: {name: [one.mean, one.low, one.high] for name, one in metrics.items()}
-            for way, metrics in self.metrics.items()
-        }
-        return {"queries": self.queries, "metrics": ways}
-
 
 def held_out_figures(
     queries: Sequence[learned_model.HeldOutQuery], names: Sequence[str], ids: Sequence[str]
@@ -77,18 +70,6 @@ def held_out_figures(
         for way, own in rankings.items()
     }
     return HeldOutFigures(len(queries), metrics)
-
-
-def figures_of_json(value: JsonObject) -> HeldOutFigures:
-    """The figures from the output of ``as_json``.
-
-    Raises ``LookupError``, ``TypeError`` or ``ValueError`` if the value has another form.
-    """
-    ways = {
-        str(way): {str(name): Interval(*map(float, ends)) for name, ends in metrics.items()}
-        for way, metrics in value["metrics"].items()
-    }
-    return HeldOutFigures(int(value["queries"]), ways)
 
 
 def _blended_rankings(
@@ -349,5 +330,5 @@ def _about(lessons: Lessons, config: LearnConfig, figures: HeldOutFigures) -> Js
         "tools_with_queries": int((queries.counts > 0).sum()),
         "data": queries.version,
         "texts": [text_key(text).hex()[:16] for text in recorded],
-        "held_out": figures.as_json(),
+        "held_out": asdict(figures),
     }

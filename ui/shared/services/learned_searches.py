@@ -12,6 +12,7 @@ from typing import Literal
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.query_sets import Query, relabelled
+from toolscope_core.evaluation.results import read_result
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
@@ -216,9 +217,10 @@ def _side(snapshot: Snapshot, ranking: Ranking, side: str) -> TrainedSide | None
     if own is None:
         return None
     try:
-        about, figures = own.about, training.figures_of_json(own.about["held_out"])
+        about = own.about
+        figures = read_result(training.HeldOutFigures, about["held_out"])
         queries, questions, tools = (int(about[name]) for name in ("queries", "questions", "tools"))
-    except (LookupError, TypeError, ValueError) as error:
+    except (ConfigError, LookupError, TypeError, ValueError) as error:
         raise ConfigError(
             "the trained model has no record of how well it performed; remove it and train again"
         ) from error
