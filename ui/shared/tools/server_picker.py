@@ -101,6 +101,10 @@ def start_button(
     """Draw why the last start failed, and the button that starts the servers once all are ticked
     and everything else ``is_ready``.
     """
+
+    def begin() -> None:
+        safe_text.attempt(f"{key}_failed", start)
+
     safe_text.show(f"{key}_failed")
     st.button(
         f"Start {quantity(len(ticked.names), 'server')} and {purpose}",
@@ -108,8 +112,7 @@ def start_button(
         icon=":material/play_arrow:",
         key=key,
         disabled=not (is_ready and ticked.is_complete),
-        on_click=safe_text.attempt,
-        args=(f"{key}_failed", start),
+        on_click=begin,
         help="Tick every server first. The servers are stopped at the end.",
     )
 
