@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -17,12 +18,16 @@ from ui.shared.snapshot import Snapshot
 
 
 def configuration(
-    before: live_servers.ServersRead | None, key: str, purpose: str = ""
+    before: live_servers.ServersRead | None,
+    key: str,
+    purpose: str = "",
+    keeps: Literal["page"] | None = None,
 ) -> ClientConfiguration | None:
     """Draw the fields for a file, text or address. Returns the servers found there or, if nothing
     is given, those of the last reading.
 
-    The keys of the widgets begin with ``key``. ``purpose`` says what the servers are for.
+    The keys of the widgets begin with ``key``. ``purpose`` says what the servers are for. What is
+    typed stays as long as ``keeps`` says, or else while the field is drawn.
     """
     file = st.file_uploader(
         "Configuration of an MCP client: `mcpServers` of Claude or Cursor, `servers` of VS Code. "
@@ -36,7 +41,7 @@ def configuration(
             "Or paste a configuration, or the address of a server (https://…)",
             key=f"{key}_text",
             height=68,
-            persist_state="page",
+            persist_state=keeps,
         ).strip()
     if file is None and not text:
         if before is None:
@@ -69,7 +74,7 @@ def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers
     The keys of the widgets begin with ``key``. Returns the ticked servers.
     """
     before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
-    given = configuration(before, "servers")  # for all cards and panels of a page
+    given = configuration(before, "servers", keeps="page")  # for all cards and panels of a page
     keys = dict[str, str]()
     by_name = {server.name: server for server in given.servers} if given else {}
     for name in servers if given else ():
