@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import product_words
 from toolscope_core.wording.tool_text import source_name, source_text, tool_name_words, tool_text
@@ -38,11 +39,8 @@ def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
 @lru_cache(maxsize=2)
 def _plain_tools(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
     """The plain tools; cached, because the embedded texts and the signals both use them."""
-    by_server: dict[str, list[Tool]] = {}
-    for tool in tools:
-        by_server.setdefault(tool.server, []).append(tool)
     plain: dict[str, Tool] = {}
-    for server, own in by_server.items():
+    for server, own in grouped(tools, lambda tool: tool.server).items():
         plain |= {tool.id: text for tool, text in zip(own, _plain(server, own), strict=True)}
     return tuple(plain[tool.id] for tool in tools)
 

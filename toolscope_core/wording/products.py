@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.tool_text import split_name, tool_name_words
 from toolscope_core.wording.vocabulary import word_weight
@@ -73,9 +74,7 @@ def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
     own server.
     """
     products = [_own_products(tool) for tool in tools]
-    rows_by_server: dict[str, list[int]] = {}
-    for row, tool in enumerate(tools):
-        rows_by_server.setdefault(tool.server, []).append(row)
+    rows_by_server = grouped(range(len(tools)), lambda row: tools[row].server)
     results = dict(enumerate(products))
     for server, rows in rows_by_server.items():
         own = [products[row] for row in rows]
@@ -336,7 +335,5 @@ def _by_spelling() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
 @lru_cache(maxsize=1)
 def _spellings() -> Mapping[str, Sequence[tuple[str, ...]]]:
     """The spellings that begin with each word, longest first."""
-    spellings: dict[str, list[tuple[str, ...]]] = {}
-    for spelling in sorted(_by_spelling(), key=len, reverse=True):
-        spellings.setdefault(spelling[0], []).append(spelling)
-    return spellings
+    longest_first = sorted(_by_spelling(), key=len, reverse=True)
+    return grouped(longest_first, lambda spelling: spelling[0])

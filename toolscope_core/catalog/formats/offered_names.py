@@ -161,9 +161,7 @@ def shared_names(tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], ...]:
     """Groups of tools that share a name across servers, so that clients cannot tell them apart
     by name.
     """
-    by_name: defaultdict[str, list[Tool]] = defaultdict(list)
-    for tool in tools:
-        by_name[comparable_name(tool.name)].append(tool)
+    by_name = grouped(tools, lambda tool: comparable_name(tool.name))
     groups = (tuple(by_name[name]) for name in sorted(by_name))
     return tuple(same for same in groups if len({tool.server for tool in same}) > 1)
 

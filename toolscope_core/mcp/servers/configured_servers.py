@@ -23,6 +23,7 @@ from toolscope_core.mcp.servers.server_definitions import (
     parsed_configuration,
     url_of,
 )
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject, with_texts
@@ -255,9 +256,7 @@ def _own_names(uses: Sequence[ServerUse]) -> list[str]:
     If several uses share a name, the client and part are put after it. The only use without a part
     keeps the plain name.
     """
-    groups: defaultdict[str, list[ServerUse]] = defaultdict(list)
-    for use in uses:
-        groups[use.name].append(use)
+    groups = grouped(uses, lambda use: use.name)
     plain = {
         name: group[0] if len(group) == 1 else whole[0]
         for name, group in groups.items()

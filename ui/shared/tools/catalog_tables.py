@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from toolscope_core.catalog.formats.spreadsheets import tools_csv
 from toolscope_core.model.catalog import SEVERITIES, Catalog, Finding, severity_counts, worst_first
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
@@ -163,9 +164,8 @@ def findings_by_kind(catalog: Catalog) -> dict[str, list[Finding]]:
     """The findings grouped by severity and kind. The worst severity comes first, then the most
     frequent kind.
     """
-    kinds: dict[str, list[Finding]] = {}
-    for one in worst_first(catalog.findings):
-        kinds.setdefault(f"{one.severity}: {finding_kind(one)}", []).append(one)
+    ranked = worst_first(catalog.findings)
+    kinds = grouped(ranked, lambda one: f"{one.severity}: {finding_kind(one)}")
     order = {name: (SEVERITIES.index(own[0].severity), -len(own)) for name, own in kinds.items()}
     return {name: kinds[name] for name in sorted(kinds, key=lambda name: (order[name], name))}
 
