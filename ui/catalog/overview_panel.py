@@ -379,13 +379,10 @@ def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
             page_frame.page_link("catalog", f"See {safe_text.untrusted(closest.server)}", query)
         return
     names = safe_text.untrusted(listed((one.server for one in off), _NAMED))
-    done, perhaps, lost, tools = (
-        sum(map(len, counted))
-        for counted in zip(
-            *((one.done, one.perhaps_done, one.lost_tools, range(one.tools)) for one in off),
-            strict=True,
-        )
-    )
+    done = sum(len(one.done) for one in off)
+    perhaps = sum(len(one.perhaps_done) for one in off)
+    lost = sum(len(one.lost_tools) for one in off)
+    tools = sum(one.tools for one in off)
     whose = "its" if len(off) == 1 else "their"
     st.caption(
         f"Switch off {names}, and change nothing else. Of {whose} {quantity(tools, 'tool')}, "

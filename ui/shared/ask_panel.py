@@ -14,10 +14,10 @@ import streamlit as st
 from toolscope_core.llm.model_requests import IN_THEIR_WORDS
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
-from toolscope_core.model.cluster import outcome_word
+from toolscope_core.model.cluster import OUTCOME_NAMES, outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.pair import Pair, PairOutcome
+from toolscope_core.model.pair import Pair
 from ui.shared import data_tables, page_frame, pictures, runs_table, safe_text
 from ui.shared.cards.cluster_card import Color
 from ui.shared.chosen_judge import OFFLINE
@@ -295,16 +295,8 @@ def _answers(snapshot: Snapshot) -> None:
     answers = snapshot.analysis.model_verdicts
     if answers is None:
         return
-    counts: dict[PairOutcome, int] = {
-        "merge": 0,
-        "family": 0,
-        "unsure": 0,
-        "keep": 0,
-        "unanalysed": 0,
-    }
-    for verdict in answers.verdicts.values():
-        counts[verdict.outcome] += 1
-    verdicts = "; ".join(f"{count:,} {outcome_word(outcome)}" for outcome, count in counts.items())
+    counts = Counter(verdict.outcome for verdict in answers.verdicts.values())
+    verdicts = "; ".join(f"{counts[one]:,} {outcome_word(one)}" for one in OUTCOME_NAMES)
     saved = answers.saved
     st.caption(
         f"Verdicts of {safe_text.untrusted(answers.judge)}: {verdicts}. Not asked: "
