@@ -26,7 +26,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from benchmarks.measuring import parser_of, print_machine, read_file, read_named
+from benchmarks.measuring import parser_of, print_machine, read_named
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import read_environment
 from toolscope_core.store.engine import Store
@@ -60,11 +60,9 @@ def catalog_of(name: str) -> Catalog:
     """A catalog in the benchmark data, the example, or *eight* overlapping tools
     from the example.
     """
-    if name not in ("eight", "example"):
+    if name != "eight":
         return read_named(name)
-    example = read_file(APP.parent / "examples" / "catalog.json")
-    if name == "example":
-        return example
+    example = read_named("example")
     names = Counter(tool.name for tool in example.tools)
     by_copies = sorted(example.tools, key=lambda tool: (-names[tool.name], tool.name, tool.id))
     eight = sorted(by_copies[:EIGHT], key=lambda tool: tool.id)

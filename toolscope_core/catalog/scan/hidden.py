@@ -248,14 +248,8 @@ def passages(tool: Tool) -> tuple[Passage, ...]:
 
     Texts that the record only repeats are left out.
     """
-    definition = {
-        "name": tool.name,
-        "description": tool.description,
-        "server": tool.server,
-        "schema": tool.schema,
-        "returns": tool.returns,
-        "annotations": tool.annotations,
-    }
+    names = ("name", "description", "server", "schema", "returns", "annotations")
+    definition = {name: getattr(tool, name) for name in names}
     own: list[Passage] = []
     _collect(definition, "", own, set())
     _collect(tool.raw, "raw", own, {passage.text for passage in own})
