@@ -10,14 +10,8 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.shards import read_shards
+from toolscope_core.model import configuration
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import (
-    REASONING_EFFORTS,
-    AcceptPolicy,
-    Endpoint,
-    PromptWording,
-    ReasoningEffort,
-)
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import LOCAL, Engine, Progress
 from toolscope_core.model.search_configuration import ClientName
@@ -33,7 +27,7 @@ CatalogPaths = Annotated[
     typer.Argument(help="Catalog files, folders or zips; several are combined into one catalog."),
 ]
 Accepted = Annotated[
-    AcceptPolicy,
+    configuration.AcceptPolicy,
     typer.Option(help="Which clusters are accepted when no decision about them is recorded."),
 ]
 PolicyFile = Annotated[
@@ -104,10 +98,6 @@ class AnswerPlace:
     file: "AnswerFile | None" = None
 
 
-def _answer_place(path: str) -> AnswerPlace:
-    return AnswerPlace(Path(path))
-
-
 @dataclass(frozen=True, slots=True)
 class AskRequest:
     """The choice of a model and how to ask it; each field is an option.
@@ -148,15 +138,15 @@ class AskRequest:
         float | None, typer.Option(help="Temperature of the model; default: 0.")
     ] = None
     reasoning: Annotated[
-        ReasoningEffort | None,
+        configuration.ReasoningEffort | None,
         typer.Option(
             metavar="EFFORT",
             help="How much the model should think, if it can be told: "
-            f"{', '.join(REASONING_EFFORTS)}.",
+            f"{', '.join(configuration.REASONING_EFFORTS)}.",
         ),
     ] = None
     prompts: Annotated[
-        PromptWording | None,
+        configuration.PromptWording | None,
         typer.Option(
             help="Whose prompts judge and audit pairs, choose tools and write queries: ToolScope's "
             "own, or those that the papers print (ToolScope G.1, G.2, G.4; Tool2Vec C.1)."
@@ -166,7 +156,7 @@ class AskRequest:
     answers: Annotated[
         AnswerPlace | None,
         typer.Option(
-            parser=_answer_place,
+            parser=lambda path: AnswerPlace(Path(path)),
             metavar="FILE",
             help="JSON Lines file of the model's answers, to commit: questions answered in it are "
             "not asked again, and new answers are added.",
@@ -189,7 +179,7 @@ class AskRequest:
             if (value := getattr(self, one.name)) is not None and value is not False
         }
 
-    def applied(self, endpoint: Endpoint) -> Endpoint:
+    def applied(self, endpoint: configuration.Endpoint) -> configuration.Endpoint:
         """The endpoint with the options that were set in place of its own."""
         files = ("answers", "replay")
         changes: dict[str, Any] = {k: v for k, v in self.options.items() if k not in files}

@@ -1,6 +1,6 @@
 """The command that shows how tools are used."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -81,7 +81,8 @@ def usage(
         say_json({**asdict(figures), **problems, "unused": unused, "merges": after})
         return
     _say_counts(figures)
-    _say_merges(merges)
+    for key, calls in sorted(merges.items(), key=lambda one: (one[1].corrected_p, one[0])):
+        say(f"{'went bad' if calls.went_bad else 'merged'}: {key}: {calls.in_words}")
     if unused:
         say(f"{quantity(len(unused), 'tool')} unused for {unused_days:g} days:")
         for tool_id in unused:
@@ -157,11 +158,6 @@ def _say_counts(figures: call_counts.CatalogCallCounts) -> None:
         say(f"  {tool_id}: {call_counts.tool_count_line(one)}")
     if len(most) > _SHOWN:
         say(f"  … and {len(most) - _SHOWN} more; --json lists all")
-
-
-def _say_merges(merges: Mapping[str, CallsAfterMerge]) -> None:
-    for key, calls in sorted(merges.items(), key=lambda one: (one[1].corrected_p, one[0])):
-        say(f"{'went bad' if calls.went_bad else 'merged'}: {key}: {calls.in_words}")
 
 
 def _content(path: Path) -> bytes:

@@ -150,10 +150,6 @@ def _count(key: str) -> DetailPart:
     return DetailPart(key, lambda value, _: type(value) is int and value >= 0, "a whole number")
 
 
-def _is_member(value: object, decision: Decision) -> bool:
-    return value in decision.fingerprints
-
-
 def _member_in_words(member: str, decision: Decision) -> str:
     return dict(zip(decision.fingerprints, decision.ids, strict=False)).get(member, member)
 
@@ -227,7 +223,7 @@ def _is_profile(name: object, decision: Decision) -> bool:
     return True
 
 
-_KEPT = DetailPart("canonical", _is_member, "one of its tools")
+_KEPT = DetailPart("canonical", lambda value, one: value in one.fingerprints, "one of its tools")
 _KIND = DetailPart(
     "kind",
     lambda value, _: value in (None, "drop_in", "gateway"),
