@@ -111,12 +111,13 @@ def merge_pairs(catalog: Catalog, merge: Synthesis | Cluster) -> list[ComparedTo
     alphas = {alpha.tool_id: alpha for alpha in merge.arguments}
     versions = {server.name: server.version for server in catalog.servers}
     kept, schema = catalog.by_id[merge.canonical], merge.document.schema or {}
-    pairs = []
-    for tool in (catalog.by_id[one] for one in alphas if one != kept.id):
-        both = versions.get(tool.server, ""), versions.get(kept.server, "")
-        maps = alphas[tool.id], alphas[kept.id]
-        pairs.append(ComparedTools(tool, kept, maps, schema, versions=both))
-    return pairs
+    return [
+        ComparedTools(
+            *(tool, kept, (alphas[tool.id], alphas[kept.id]), schema),
+            versions=(versions.get(tool.server, ""), versions.get(kept.server, "")),
+        )
+        for tool in (catalog.by_id[one] for one in alphas if one != kept.id)
+    ]
 
 
 def called_servers(pairs: Sequence[ComparedTools]) -> tuple[str, ...]:
@@ -131,13 +132,10 @@ def why_not_called(tool: Tool) -> str:
     """
     by_words = effect(read_tool(replace(tool, annotations={})))
     if tool.annotations.get("readOnlyHint") is not True:
-        why = "its server does not say that it only reads"
-        why += ", but its words suggest it" if by_words == "reads" else ""
-    elif by_words == "destroys":
-        why = "its server says that it only reads, but by its words it deletes"
-    else:
-        return ""
-    return why
+        hint = ", but its words suggest it" if by_words == "reads" else ""
+        return f"its server does not say that it only reads{hint}"
+    is_odd = by_words == "destroys"
+    return "its server says that it only reads, but by its words it deletes" if is_odd else ""
 
 
 def compare_tools(
