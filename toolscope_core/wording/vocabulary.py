@@ -21,6 +21,7 @@ from toolscope_core.wording.words import (
     STOP_WORDS,
     WORD_LISTS,
     groups_of,
+    is_empty,
     singular,
     stem,
     without_ending,
@@ -199,7 +200,9 @@ def _differ_in_prefix(short: str, long: str) -> bool:
     ):
         return False
     _, counts = _counts()
-    is_english = any(groups_of(one) or stem(one) in counts for one in (short, long))
+    is_english = any(
+        groups_of(one) or is_empty(one) or stem(one) in counts for one in (short, long)
+    )
     return short != long and (short + long).isalpha() and not is_english
 
 
