@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import typer
 
 from toolscope_core.catalog.isolation import start_waiting
-from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import HERE, SAVED, AskRequest, EngineChoice
 from toolscope_core.cli.searcher import (
     ALL_TOOLS,
@@ -125,6 +124,9 @@ def _none_fits(
     if not (options.asks and answer.fit and answer.fit.is_uncertain):
         return answer.is_none
     nearest = [catalog.by_id[place.tool_id] for place in answer.places]
+    # only a search that asks a model needs this import
+    from toolscope_core.cli.asking import asking
+
     with asking(options.model_request) as (_, model):
         by_model = none_by_model(request, nearest, model)
     return answer.is_none if by_model is None else by_model

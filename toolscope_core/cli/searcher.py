@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
-from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
 from toolscope_core.cli.usage_command import recorded_requests
 from toolscope_core.embedding.vector_cache import embed_cached
@@ -19,7 +18,6 @@ from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
 from toolscope_core.evaluation.metrics import Gold, MetricRow
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.evaluation.search_results import place_id
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -39,7 +37,7 @@ from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose, recorded_splits, splits_of_model
 from toolscope_core.retrieval.documents import FEW, tool_document
 from toolscope_core.retrieval.fitting import Fit
-from toolscope_core.retrieval.retriever import RankedServer, RankedTool, ServerRetriever
+from toolscope_core.retrieval.retriever import RankedServer, RankedTool, ServerRetriever, place_id
 from toolscope_core.retrieval.searching import BY_TOKENS
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
@@ -419,6 +417,9 @@ class Searcher:
         if by == "best":
             by_job = selection.job_rankings(tools, requests, self.ranker, self.progress)
             return selection.offline_rates(requests, by_job, rankings.names, golds, cutoffs)
+        # only a search that asks a model needs this import
+        from toolscope_core.cli.asking import asking
+
         with asking(self.options.model_request) as (_, model):
             choice = partial(selection.selected_by_model, tools, requests, model)
             return selection.selection_rates(choice, rankings.names, golds, cutoffs)
@@ -445,6 +446,9 @@ class Searcher:
             return [recorded.get(one.id, ()) for one in queries]
         if kind == "steps":
             return [one.steps for one in queries]
+        # only a search that asks a model needs this import
+        from toolscope_core.cli.asking import asking
+
         with asking(self.options.model_request) as (_, model):
             in_view = self.bench.in_view(texts, kind, self.options.knobs.as_in_paper, self.progress)
             splits = splits_of_model(texts, in_view, kind, model)

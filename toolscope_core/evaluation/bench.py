@@ -1,10 +1,12 @@
 """A catalog prepared for experiments with searches, queries, stress tests and settings."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from toolscope_core.catalog.document_variants import read_variants, with_variants
 from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
@@ -18,8 +20,6 @@ from toolscope_core.evaluation.selection import ListChooser
 from toolscope_core.evaluation.stress import Stress, stress_of, stress_test
 from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
 from toolscope_core.llm.tasks.selection_prompt import Splitter
-from toolscope_core.merging.analysing import analyse
-from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, RequestSplit
 from toolscope_core.model.protocols import Embedder, Progress, silent
@@ -29,6 +29,9 @@ from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.decomposition import IN_VIEW
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
+
+if TYPE_CHECKING:
+    from toolscope_core.merging.analysis import Analysis
 
 Chooser = Callable[[Toolset, Trial], AbstractContextManager[ListChooser | None]]
 """A function that gives a chooser of tools from a toolset's pools for the requests of a trial,
@@ -97,6 +100,8 @@ class Bench:
         default.
         """
         config = AnalysisConfig(threshold=threshold)
+        from toolscope_core.merging.analysing import analyse
+
         return analyse(self.catalog, config, self.embedder, self.cache, progress)
 
     def search(self, config: RetrievalConfig, learned: LearnedRanking | None = None) -> SearchSetup:

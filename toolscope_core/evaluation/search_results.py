@@ -17,7 +17,7 @@ from toolscope_core.model.pair import Verdict, pair_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.documents import ServerProfile
 from toolscope_core.retrieval.fitting import Fit
-from toolscope_core.retrieval.retriever import RankedServer, RankedTool
+from toolscope_core.retrieval.retriever import RankedServer, RankedTool, place_id
 
 NEAR_TIE = 0.12
 """The largest difference between two scores (0 to 1) that counts as a near tie; another wording
@@ -172,11 +172,6 @@ def side(
         Need(tuple(sorted(need)), rank) for need, rank in zip(searched.answers, best, strict=True)
     )
     return SearchSide(searched.size, tuple(places), tuple(needs), searched.seconds)
-
-
-def place_id(place: RankedTool | RankedServer) -> str:
-    """The id of the tool, or the name of the server, at a place."""
-    return place.tool_id if isinstance(place, RankedTool) else place.server
 
 
 def _place_fields(

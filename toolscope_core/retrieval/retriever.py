@@ -375,6 +375,11 @@ class RankedServer:
     subquery: int | None = None
 
 
+def place_id(place: RankedTool | RankedServer) -> str:
+    """The id of the tool, or the name of the server, at a place."""
+    return place.tool_id if isinstance(place, RankedTool) else place.server
+
+
 class ServerRetriever:
     """The servers of a catalog with their tools in one index; tools without a server are ignored.
 
