@@ -8,7 +8,6 @@ from toolscope_core.evaluation.calls_after_merges import (
     DatedMerge,
     calls_after_merges,
 )
-from toolscope_core.evaluation.results import read_result
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
@@ -100,6 +99,8 @@ def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
 
 def of_json(value: JsonObject) -> CatalogCallCounts:
     """The counts in the output of ``as_json``. Empty for anything else, such as a damaged row."""
+    from toolscope_core.evaluation.results import read_result  # only if there are logs
+
     try:
         return read_result(CatalogCallCounts, value)
     except ConfigError:
