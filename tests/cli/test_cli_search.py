@@ -174,7 +174,7 @@ def test_a_model_decides_whether_any_tool_fits_where_that_is_uncertain(monkeypat
         shown.append([tool.name for tool in nearest])
         return len(shown) == 1
 
-    monkeypatch.setattr("toolscope_core.cli.search_command.asking", lambda _: nullcontext((0, 0)))
+    monkeypatch.setattr("toolscope_core.cli.asking.asking", lambda _: nullcontext((0, 0)))
     monkeypatch.setattr("toolscope_core.cli.search_command.none_by_model", answered)
     asked = ("search", EXAMPLE, "book a table at a restaurant", "-k", 2)
     assert "No tool does this" not in run(*asked).output
