@@ -64,8 +64,9 @@ def sent(page, name="get_price"):
 
 def test_nothing_is_sent_before_each_server_is_ticked(page):
     configured(opened(page))
-    (calls,) = page.tables("arguments", "written by")
-    assert {"count": 3} in [json.loads(one) for one in calls["arguments"]]
+    calls = page.widget("text_area", "calls_").value.splitlines()
+    assert {"count": 3} in map(json.loads, calls)
+    assert not page.tables("arguments", "written by")  # it would say nothing more
     assert page.button("try_both").disabled
     page.tick_servers("left")
     assert page.button("try_both").disabled
@@ -176,6 +177,8 @@ def test_a_model_writes_calls_that_a_person_can_edit(page, endpoint):
     # the model's call counts as a guess, so its refusal by one server is no difference
     assert [one["arguments"]["issue_id"] for one in decision.detail["rows"]] == ["mine", "ENG-1"]
     assert decision.detail["differing"] == 0
+    (rows,) = page.tables("arguments", "differences")
+    assert rows["differences"][1].startswith("the first refused: no issue ENG-1")
     assert len(endpoint.received) == 1
 
 
@@ -190,7 +193,7 @@ def test_an_endpoint_that_fails_is_said(page, endpoint):
     page.after(judging.job(page.now))
     assert "does not let this key" in page.at.warning[0].value
     assert page.button("ask_calls")
-    assert authors(page)
+    assert page.widget("text_area", "calls_").value
 
 
 def test_what_was_typed_and_ticked_stays_after_a_run(page):

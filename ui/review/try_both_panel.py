@@ -36,6 +36,7 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker
 
 _BUDGET = CallBudget()
+_OURS = "ToolScope"
 _ABOUT = (
     "Sends the same calls to both tools on their servers, and compares the results. Each call is "
     "sent twice to both, to see what changes by itself. The comparison ends at the first sign that "
@@ -174,7 +175,7 @@ def _chosen_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools | No
     def author(call: JsonObject) -> str:
         if call not in proposed:
             return "you"
-        return snapshot.work.endpoints.required().model if call in pair.guesses else "ToolScope"
+        return snapshot.work.endpoints.required().model if call in pair.guesses else _OURS
 
     mapped = [(one, pair.mapped(one)) for one in given]
     columns: Columns[tuple[JsonObject, MappedCall]] = [
@@ -193,7 +194,8 @@ def _chosen_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools | No
             visible=any(call.losses for _, call in mapped),
         ),
     ]
-    data_tables.draw(mapped, columns, "The calls that both tools get", most=240)
+    if any(call.losses or call.arguments != one or author(one) != _OURS for one, call in mapped):
+        data_tables.draw(mapped, columns, "The calls that both tools get", most=240)
     if len(given) > _BUDGET.calls:
         st.caption(
             f"Only {_BUDGET.calls} are sent: yours first, then a model's, then those of ToolScope."

@@ -316,9 +316,11 @@ def compared_calls(decision: Decision) -> None:
 
 def _differences(row: JsonObject) -> str:
     refused = row.get("refused")
-    parts = [f"refused: {one}" for one in (refused if isinstance(refused, list) else ()) if one]
+    sides = zip(("first", "second"), refused if isinstance(refused, list) else (), strict=False)
+    parts = [f"the {side} refused: {one}" for side, one in sides if one]
     for one in objects_of_list(row.get("differences")):
-        values = " and ".join(cell_text(one.get(side)) for side in ("left", "right"))
+        both = (one.get(side) for side in ("left", "right"))
+        values = " and ".join(f"{v:.9g}" if isinstance(v, float) else cell_text(v) for v in both)
         parts.append(f"{one.get('path') or 'text'}: {values} ({one.get('kind')})")
     return "; ".join(parts) or "same"
 
