@@ -1,5 +1,9 @@
 """What answers to the same calls show, in words and as kept."""
 
+import json
+
+import pytest
+
 from toolscope_core.calls.call_verdicts import AnsweredCall, comparison_of
 from toolscope_core.calls.result_columns import CallAnswer, columns_of
 from toolscope_core.model.tool import Tool
@@ -37,6 +41,14 @@ def test_a_difference_is_said_once_with_its_number():
     assert "only the first gives `a`" in fields
     assert "`c`" not in fields
     assert verdict(call({"x": 3}, {"x": 3, "c": 4})) == "same on 1 of 1 but for `c` (more)"
+
+
+@pytest.mark.parametrize("other", [10**400 + 1, 1, "5 apples", float("inf"), float("nan")])
+def test_numbers_that_no_float_holds_are_compared(other):
+    calls = [call({"n": 10**400}, {"n": other}), call({"n": 2}, {"n": 4})]
+    comparison = comparison_of(TOOLS, [*calls, call({"n": 10**400}, other)])
+    assert comparison.differing == 3
+    json.dumps(comparison.as_json(), allow_nan=False)
 
 
 def test_a_refusal_of_one():

@@ -10,7 +10,7 @@ from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.model.tool import JsonObject, digest
 
 ResultColumns = Mapping[str, Sequence[Any]]
-_MOST_VALUES, _DEEPEST, _LONGEST_TEXT = 20_000, 40, 1_000_000
+_MOST_VALUES, _DEEPEST, _LONGEST_TEXT, _LARGEST = 20_000, 40, 1_000_000, 1e300
 _DONE = (
     r"created|deleted|removed|sent|updated|inserted|saved|written|moved|renamed|added|posted"
     r"|published|cancell?ed|uploaded|scheduled|paid|booked"
@@ -71,7 +71,8 @@ def answer_of(result: JsonObject) -> CallAnswer:
 def columns_of(value: Any) -> dict[str, list[Any]]:
     """The columns of a JSON value; a plain value is stored under the empty path.
 
-    An empty list becomes a column without values. Only the first values of a huge result are read.
+    An empty list becomes a column without values. Only the first values of a huge result are read,
+    and numbers that no float holds are read as texts.
     """
     columns: dict[str, list[Any]] = {}
     remaining = _MOST_VALUES
@@ -90,7 +91,8 @@ def columns_of(value: Any) -> dict[str, list[Any]]:
                 read(part, f"{path}[]", depth + 1)
         else:
             remaining -= 1
-            columns.setdefault(path, []).append(value)
+            is_huge = isinstance(value, int | float) and not abs(value) < _LARGEST
+            columns.setdefault(path, []).append(str(value) if is_huge else value)
 
     read(value, "", 0)
     return {path: own for path, own in columns.items() if not own or own.count(None) < len(own)}

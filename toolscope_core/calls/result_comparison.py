@@ -190,7 +190,7 @@ def _row_difference(
 
 
 def _column_difference(
-    path: str, left: Sequence[Any], right: Sequence[Any], numbers: Counter[float]
+    path: str, left: Sequence[Any], right: Sequence[Any], numbers: Counter[float | str]
 ) -> ResultDifference | None:
     """The first of the most serious differences between two columns."""
     if len(left) != len(right):
@@ -205,7 +205,7 @@ def _column_difference(
     return ResultDifference(path, "page" if _is_page(path) else kind, *kinds[kind])
 
 
-def _value_difference(a: Any, b: Any, numbers: Counter[float]) -> DifferenceKind | None:
+def _value_difference(a: Any, b: Any, numbers: Counter[float | str]) -> DifferenceKind | None:
     if _key(a) == _key(b):
         return None
     first, second = _moment(a), _moment(b)
@@ -221,7 +221,7 @@ def _value_difference(a: Any, b: Any, numbers: Counter[float]) -> DifferenceKind
     return _text_difference(str(a), str(b), numbers)
 
 
-def _text_difference(a: str, b: str, numbers: Counter[float]) -> DifferenceKind | None:
+def _text_difference(a: str, b: str, numbers: Counter[float | str]) -> DifferenceKind | None:
     """How two texts differ: in lines, in numbers, or only in the words around them.
 
     A text may repeat the ``numbers`` of the call before or after its own numbers.
@@ -284,7 +284,7 @@ def _key(value: Any) -> str:
     unified.
     """
     if _is_number(value):
-        return f"{float(value):.9g}" if abs(value) < 1e300 else str(value)
+        return f"{float(value):.9g}"
     return f'"{" ".join(value.split())}"' if isinstance(value, str) else str(value)
 
 
@@ -300,8 +300,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _numbers(text: str) -> list[float]:
-    return [float(one.replace(",", "")) for one in _NUMBER.findall(text)]
+def _numbers(text: str) -> list[float | str]:
+    """The numbers in a text; those that no float holds as texts."""
+    pairs = ((float(one.replace(",", "")), one) for one in _NUMBER.findall(text))
+    return [number if math.isfinite(number) else one for number, one in pairs]
 
 
 def _moment(value: Any) -> float | None:
