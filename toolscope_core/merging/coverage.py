@@ -72,8 +72,7 @@ class Coverage:
 
     ``served`` and ``alike`` have the best tool for each tool of the server, by id; ``alone`` are
     the ids without a similar tool. ``tokens`` is the cost of the server. ``keeps`` says in
-    sentences what the server stores for itself. ``instances`` are the other servers that are the
-    same server for another folder or account.
+    sentences what the server stores for itself.
     """
 
     server: str
@@ -83,7 +82,6 @@ class Coverage:
     alone: tuple[str, ...]
     tokens: int
     keeps: tuple[str, ...] = ()
-    instances: tuple[str, ...] = ()
 
     @property
     def tools(self) -> int:
@@ -242,7 +240,6 @@ class ServerCoverage:
             alone=tuple(alone),
             tokens=self.tokens.get(server, 0),
             keeps=tuple(self._keeps(server, served, instances)),
-            instances=tuple(instances),
         )
 
     def of_fewest(self, server: str, others: Collection[str]) -> Coverage:
