@@ -312,6 +312,36 @@ class OfflineJudge:
                 odds += shares[-1].log_odds
         return tuple(shares)
 
+    def comparison(
+        self, a: int, b: int, similarity: float, probabilities: tuple[float, float], brief: bool
+    ) -> ToolComparison:
+        """The comparison of two rows with this cosine and these probabilities of one job and of a
+        family.
+
+        ``brief`` leaves out the arguments of tools that are more likely not one job.
+        """
+        tools, same_job = (self.tools[a], self.tools[b]), probabilities[0]
+        unshared = self.signals.unshared(a, b)
+        if tools[0].content_hash == tools[1].content_hash:
+            similarity = 1.0  # boilerplate on one server need not be boilerplate on the other
+        matches = () if brief and same_job < EVEN else match_parameters(*tools)
+        perhaps = EVEN <= same_job < self.weights.merge_at
+        distinctions = tuple(self._distinctions(a, b)) if perhaps else ()
+        as_is = "none" if distinctions or same_job < EVEN else serving(*tools, matches)
+        relation, serves = self.weights.relation(similarity, probabilities, unshared, as_is)
+        return ToolComparison(
+            tools=tools,
+            readings=self._readings(a, b),
+            similarity=similarity,
+            relation=relation,
+            serves=serves,
+            unshared=unshared,
+            matches=matches,
+            distinctions=distinctions,
+            general=self.facts.general_name(a, b),
+            are_of_two_products=self.signals.are_of_two_products(a, b),
+        )
+
     def _explained(self, left: PairRows, right: PairRows, brief: bool) -> Iterator[Verdict]:
         signals = self.signals.of_pairs(left, right)
         near = cosines(self.signals.vectors, left, right).tolist()
@@ -322,38 +352,18 @@ class OfflineJudge:
         for at, (a, b) in enumerate(rows):
             same_job, family = float(probabilities.same_job[at]), float(probabilities.family[at])
             outcome = self.weights.outcome(same_job, family)
-            unshared = self.signals.compare(a, b).unshared
-            tools = self.tools[a], self.tools[b]
-            if tools[0].content_hash == tools[1].content_hash:
-                near[at] = 1.0  # boilerplate on one server need not be boilerplate on the other
             short = brief and outcome in ("keep", "family")
-            matches = () if short and same_job < EVEN else match_parameters(*tools)
-            perhaps = EVEN <= same_job < self.weights.merge_at
-            distinctions = tuple(self._distinctions(a, b)) if perhaps else ()
-            as_is = "none" if distinctions or same_job < EVEN else serving(*tools, matches)
-            relation, serves = self.weights.relation(near[at], (same_job, family), unshared, as_is)
-            comparison = ToolComparison(
-                tools=tools,
-                readings=self._readings(a, b),
-                similarity=near[at],
-                relation=relation,
-                serves=serves,
-                unshared=unshared,
-                matches=matches,
-                distinctions=distinctions,
-                general=self.facts.general_name(a, b),
-                are_of_two_products=signals[at, SIGNALS.index("other_products")] > 0,
-            )
+            comparison = self.comparison(a, b, near[at], (same_job, family), short)
             yield Verdict(
                 pair=Pair.of(self.tools[a].id, self.tools[b].id),
-                similarity=near[at],
+                similarity=comparison.similarity,
                 same_job=same_job,
                 outcome=outcome,
                 evidence=explain(comparison, dict(zip(SIGNALS, log_odds[at], strict=True)), short),
                 judge=self.name,
-                relation=relation,
+                relation=comparison.relation,
                 family=family,
-                serves=serves,
+                serves=comparison.serves,
                 differs=comparison.unshared,
             )
 

@@ -220,13 +220,11 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
     return tuple(sentences) or (explanation.NO_WORDS_APART,)
 
 
-def differs_of(verdict: Verdict) -> str:
+def differs_of(unshared: Sequence[Sequence[str]]) -> str:
     """The words that only one of the tools uses, for a cell: ``fidelity / robinhood``."""
-    return (
-        " / ".join(listed(words, _MOST_WORDS) or "–" for words in verdict.differs)
-        if any(verdict.differs)
-        else ""
-    )
+    if not any(unshared):
+        return ""
+    return " / ".join(listed(words, _MOST_WORDS) or "–" for words in unshared)
 
 
 def selector_in(cluster: Cluster) -> FamilySelector | None:

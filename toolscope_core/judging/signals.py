@@ -296,6 +296,16 @@ class Signals:
         """The comparison of the words of two tools."""
         return pair_words(self.reading(left), self.reading(right))
 
+    def unshared(self, left: int, right: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words that only one of two tools uses."""
+        one, other = self.reading(left), self.reading(right)
+        return unshared(one, other), unshared(other, one)
+
+    def are_of_two_products(self, left: int, right: int) -> bool:
+        """Whether each of two tools is for a product that the other is not for."""
+        ours, theirs = self.products[left].accounts, self.products[right].accounts
+        return bool(ours and theirs) and ours.isdisjoint(theirs)
+
     def is_no_family(self, left: int, right: int) -> bool:
         """Whether the two differ in more than one value.
 
@@ -306,7 +316,7 @@ class Signals:
         else (*release*, *schedule*).
         """
         pair, two_servers = self.compare(left, right), self._are_on_two_servers(left, right)
-        two_owners = two_servers or self._on_products(left, right)["other_products"]
+        two_owners = two_servers or self.are_of_two_products(left, right)
         if (
             products.of_other_fields(self.products[left], self.products[right])
             or (two_servers and self._are_of_other_fields(left, right))
@@ -375,7 +385,7 @@ class Signals:
         return {
             "shared_server_word": float(products.share_a_word(*servers)) if two else np.nan,
             "shared_product": float(not accounts[0].isdisjoint(accounts[1])),
-            "other_products": float(all(accounts) and accounts[0].isdisjoint(accounts[1])),
+            "other_products": float(self.are_of_two_products(left, right)),
             "no_product": float(not any(accounts)),
             "other_engines": float(all(engines) and engines[0].isdisjoint(engines[1])),
             "programs": float(bool(ours.programs)) + float(bool(theirs.programs)),

@@ -12,7 +12,7 @@ from toolscope_core.embedding.candidate_pairs import nearest
 from toolscope_core.judging.relation_words import differs_of
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.cluster import RELATIONS
-from toolscope_core.model.pair import PairOutcome, Verdict
+from toolscope_core.model.pair import PairOutcome
 from toolscope_core.model.tool import digest
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
@@ -124,15 +124,13 @@ def pair_list(
     probabilities = scores.family if pair_filter.verdict == "family" else scores.same_job
     strength = (matches, -scores.similarity[matches], -probabilities[matches])
     best = matches[np.lexsort((*strength, selected[matches] == 0))][:limit]
-    verdicts = analysis.judge.verdicts(scores.left[best], scores.right[best], brief=True)
     rows = [
         replace(
-            _row(analysis, row, verdict, tokens),
-            verdict=outcomes[row].item(),
+            _row(analysis, row, outcomes[row].item(), tokens),
             model=model[row].item(),
             selected=int(selected[row]),
         )
-        for row, verdict in zip(best.tolist(), verdicts, strict=True)
+        for row in best.tolist()
     ]
     return PairList(rows=tuple(rows), matching=len(matches), total=len(scores))
 
@@ -199,16 +197,21 @@ def closest(analysis: Analysis) -> Closest | None:
     return Closest(one.name, other.name, float(near.similarity[row]))
 
 
-def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, int]) -> PairRow:
+def _row(analysis: Analysis, row: int, verdict: PairOutcome, tokens: Mapping[str, int]) -> PairRow:
     scores = analysis.scores
-    left, right = (analysis.catalog.tools[side[row]] for side in (scores.left, scores.right))
+    rows = int(scores.left[row]), int(scores.right[row])
+    left, right = (analysis.catalog.tools[one] for one in rows)
+    similarity, same_job, family = (
+        float(column[row]) for column in (scores.similarity, scores.same_job, scores.family)
+    )
+    compared = analysis.judge.comparison(*rows, similarity, (same_job, family), brief=True)
     return PairRow(
-        same_job=float(scores.same_job[row]),
-        family=float(scores.family[row]),
-        similarity=float(scores.similarity[row]),
-        verdict=verdict.outcome,
-        relation=RELATIONS[verdict.relation],
-        differs=differs_of(verdict),
+        same_job=same_job,
+        family=family,
+        similarity=similarity,
+        verdict=verdict,
+        relation=RELATIONS[compared.relation],
+        differs=differs_of(compared.unshared),
         selected=0,
         left=left.name,
         left_server=left.server,
