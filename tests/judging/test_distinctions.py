@@ -17,6 +17,7 @@ from toolscope_core.judging.distinctions import (
     named_apart,
     number_apart,
     object_apart,
+    one_and_several,
     part_apart,
     renamed,
     things_apart,
@@ -62,6 +63,8 @@ def test_a_part_of_what_the_other_works_on(one, other, part):
         (("delete_list", "Delete a list."), ("remove_track_from_list", "Remove a track."), True),
         (("delete_file", "Delete a file."), ("remove_file", "Remove the file."), False),
         (("delete_note", "Delete a document."), ("remove_document", "Remove a note."), False),
+        (("create_table", "Create it."), ("create_records", "Create records in a table."), True),
+        (("filter", "Save a filter."), ("issues", "Change the issues."), False),
     ],
 )
 def test_what_is_taken_away(one, other, differ):
@@ -218,6 +221,20 @@ def test_one_or_several():
     assert number_apart(one, several, described=True)
     assert not number_apart(words("get_file_by_ids"), words("get_file_by_id")), "of the object"
     assert not number_apart(words("get_metrics"), words("get_metric")), "counts nothing"
+    assert not number_apart(words("list_voice"), words("list_voices")), "lists give several"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("get_tag_list", "list_tags", False),
+        ("get_list", "list_views", True),
+        ("query_records", "list_records", False),
+    ],
+)
+def test_a_list_is_several_whether_or_not_a_key_says_of_what(one, other, differ):
+    keyed, free = Tool("a", one, "", "", _requiring("board_id")), Tool("b", other, "")
+    assert one_and_several(read_tool(keyed), read_tool(free)) is differ
 
 
 def test_keys_of_a_thing_or_its_id_are_of_that_thing():
@@ -227,6 +244,8 @@ def test_keys_of_a_thing_or_its_id_are_of_that_thing():
 
     assert not any(facts_apart(asking("issueIdOrKey"), asking("issue_key")))
     assert "issue / board" in next(facts_apart(asking("issueIdOrKey"), asking("board_id")))
+    assert not any(facts_apart(asking("table_name_or_id"), asking("tableIdOrName")))
+    assert not any(facts_apart(asking("record_id"), asking("record_ids"))), "one or several keys"
 
 
 def test_who_acts_on_whom():
@@ -236,6 +255,10 @@ def test_who_acts_on_whom():
     )
     assert voices_apart(words("blocked_by"), words("blocking")) == ("blocked", "blocking")
     assert voices_apart(words("track_flight"), words("flight_tracker")) is None
+    assert voices_apart(words("follow_user"), words("get_user_following")) == (
+        "follow",
+        "following",
+    )
     assert voices_apart(words("decompile_function"), words("function_decompiled_by_name")) is None
     text = "Lists them all."
     assert voices_apart(words("list_followers", text), words("list_following", text)) is None

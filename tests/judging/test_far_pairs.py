@@ -48,3 +48,11 @@ def test_only_far_tools_of_two_servers_for_one_product_are_such_pairs():
     assert pairs(*names, servers=("one", "one")) == []
     assert pairs(*names, servers=("one", "")) == []
     assert pairs(*names, cosine=0.7) == []
+
+
+def test_an_unlisted_product_is_one_too():
+    tools = [Tool(n, n, "", f"s{n}", {"type": "object"}) for n in ("add_note", "zorblax_add_note")]
+    products = [Products(unlisted=frozenset({"zorblax"}))] * 2
+    vectors = np.eye(2, dtype=np.float32)
+    left, right = of_one_object(tools, products, lambda row: read_tool(tools[row]), vectors, 0.6)
+    assert (left.tolist(), right.tolist()) == ([0], [1])

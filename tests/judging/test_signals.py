@@ -132,6 +132,7 @@ def test_opposites_need_one_word_on_each_side_only():
         ("sperren", "entsperren", True), ("einschalten", "ausschalten", True), ("bloquear", "desbloquear", True),
         ("zablokować", "odblokować", True), ("включить", "выключить", True), ("mail", "email", False),
         ("name", "username", False), ("konto", "konten", False), ("x1sperren", "sperren", False),
+        ("metainfo", "info", False),
     ],
 )  # fmt: skip
 def test_another_prefix_makes_the_opposite_in_languages_other_than_english(
@@ -211,6 +212,27 @@ def test_products_of_two_servers_are_compared():
     assert (apart["shared_product"], apart["other_products"]) == (0.0, 1.0)
     assert (none["shared_product"], none["other_products"], none["no_product"]) == (0.0, 0.0, 0.0)
     assert signals("d", "d", tools)["no_product"] == 1.0
+
+
+def test_servers_for_one_unlisted_product_share_its_stores():
+    tools = tuple(
+        Tool(f"{server}{at}", f"add_note{at}", f"Adds a note to {product}.", server)
+        for server, product in (("zorblax-a", "Zorblax"), ("zorblax-b", "Zorblax"), ("other", "it"))
+        for at in "12"
+    )
+    assert signals("zorblax-a1", "zorblax-b1", tools)["other_stores"] == 0.0
+    assert signals("zorblax-a1", "other1", tools)["other_stores"] == 1.0
+
+
+def test_a_name_with_the_name_of_its_server_is_an_alias():
+    def on_valves(name, *parameters):
+        return replace(tool(name, f"Says {name}.", *parameters), server="valve-mcp")
+
+    tools = on_valves("get_load", "id"), on_valves("valve_get_load", "id"), on_valves("load", "id")
+    tools += (on_valves("valve_load", "unit"),)
+    assert signals("get_load", "valve_get_load", tools)["one_server"] == 0.0
+    assert signals("load", "valve_load", tools)["one_server"] == 1.0, "other arguments"
+    assert signals("get_load", "load", tools)["one_server"] == 1.0
 
 
 def test_a_family_has_one_verb_and_on_one_server_the_same_arguments():

@@ -50,6 +50,17 @@ def tables(draw):
 
 
 @pytest.mark.parametrize(
+    ("near", "doubtful", "together"),
+    [(0.7, 0.46, True), (0.7, 0.44, False), (0.62, 0.5, False)],
+    ids=["on average", "one is far", "too low on average"],
+)
+def test_a_tool_joins_a_part_if_their_pairs_are_merges_on_average(near, doubtful, together):
+    table = dict.fromkeys((Pair("a", "b"), Pair("a", "c"), Pair("b", "c")), 0.9)
+    table |= {Pair("a", "d"): near, Pair("b", "d"): near, Pair("c", "d"): doubtful}
+    assert (groups(table)[0].members == ("a", "b", "c", "d")) is together
+
+
+@pytest.mark.parametrize(
     ("doubtful", "witnesses", "together"),
     [(0.4, (0.9, 0.8), True), (0.4, (0.9, 0.7), False), (0.1, (0.95, 0.95), False)],
 )

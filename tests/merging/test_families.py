@@ -144,9 +144,10 @@ def test_families_have_no_tool_in_common_and_their_edges_hold(catalog_and_table)
 
 
 def judged(catalog, family, same_job, tmp_path, doubts=()):
-    """The analysis of a catalog by a judge that says the same of every pair of ``family``, and is
-    unsure of one job of the ``doubts``.
+    """The analysis of a catalog by a judge that says the same of every pair of ``family``, unless
+    it has probabilities, and is unsure of one job of the ``doubts``.
     """
+    chances = family if isinstance(family, dict) else dict.fromkeys(family, 0.9)
     analysis = analysed(catalog, tmp_path, threshold=0.01).without_cache()
     left, right = np.triu_indices(len(catalog.tools), 1)
     left, right = left.astype(np.int32), right.astype(np.int32)
@@ -154,7 +155,7 @@ def judged(catalog, family, same_job, tmp_path, doubts=()):
     pairs = [Pair(ids[a], ids[b]) for a, b in zip(left, right, strict=True)]
     pair_probabilities = PairProbabilities(
         np.array([0.95 * (pair in same_job) or 0.6 * (pair in doubts) for pair in pairs]),
-        np.array([0.9 if pair in family else 0.0 for pair in pairs]),
+        np.array([chances.get(pair, 0.0) for pair in pairs]),
     )
     scores = PairScores(
         left, right, np.ones(len(pairs)), pair_probabilities.same_job, pair_probabilities.family
@@ -246,6 +247,24 @@ def test_tools_of_one_server_named_alike_with_the_same_arguments_are_a_family_or
     tools = daily, weekly, yearly
     made = families(catalog_of(*tools), tmp_path, constraints=apart, family=every(tools))
     assert [len(members) for members in made] == [2]
+
+
+@pytest.mark.parametrize(
+    ("called", "argument", "chance", "whole"),
+    [("draw_{}", "{}", 0.4, True), ("draw_{}", "{}", 0.3, False), ("get_{}", "{}_id", 0.4, False)],
+    ids=["values", "too unlike", "keys of things"],
+)
+def test_tools_of_one_schema_and_one_template_of_names_are_one_family(
+    called, argument, chance, whole, tmp_path
+):
+    tools = []
+    for shape in ("circle", "arrow", "line"):
+        arguments = (argument.format(shape), "page")
+        properties = dict.fromkeys(arguments, TEXT)
+        schema = {"type": "object", "properties": properties, "required": [*arguments]}
+        tools.append(replace(tool(called.format(shape), "shapes"), schema=schema))
+    made = families(catalog_of(*tools), tmp_path, family=every(tools, chance))
+    assert made == ([tuple(sorted(one.id for one in tools))] if whole else [])
 
 
 def test_what_people_put_together_as_a_family_stays_one(tmp_path):

@@ -39,6 +39,11 @@ def test_the_name_of_a_server_says_what_it_is_made_for(server, products):
     assert server_products(server).accounts == products
 
 
+def test_a_listed_product_is_known_beside_a_common_word():
+    assert server_products("apitwitter-mcp").accounts == {"twitter"}
+    assert server_products("devtools").accounts == set(), "devto is only its beginning"
+
+
 def test_a_tool_is_made_for_what_it_says_and_for_what_its_server_is():
     assert accounts(tool("list_gitlab_issues")) == [{"gitlab"}]
     of_gitlab = tool("list_issues", "Lists issues of a GitLab project.")
@@ -69,6 +74,22 @@ def test_a_name_that_no_list_has_counts_where_the_tools_go_by_it():
     tools = [tool(f"t{at}", "Asks Zorblax for it.", "zorblax-mcp") for at in range(2)]
     assert {one.unlisted for one in products_of(tools)} == {frozenset({"zorblax"})}
     assert {one.unlisted for one in products_of([tool("t", "Asks.", "zorblax")])} == {frozenset()}
+
+
+def test_an_unlisted_name_may_begin_the_word_of_a_server():
+    tools = [tool(f"t{at}", "Asks Zorblax for it.", "zorblaxconnect") for at in range(2)]
+    assert {one.unlisted for one in products_of(tools)} == {frozenset({"zorblax"})}
+
+
+def test_an_abbreviation_is_no_name_unless_it_is_of_a_format():
+    for word, unlisted in (("ssh", set()), ("pdf", {"pdf"})):
+        tools = [tool(f"t{at}", f"Reads over {word.upper()}.", f"mcp-{word}") for at in range(2)]
+        assert {one.unlisted for one in products_of(tools)} == {frozenset(unlisted)}
+
+
+def test_a_word_in_quotation_marks_is_a_value():
+    assert accounts(tool("add_note", 'Adds a note with the fields "Front" and "Back".')) == [set()]
+    assert accounts(tool("add_note", "Adds a note to the inbox of Front.")) == [{"front"}]
 
 
 def test_the_name_of_a_suite_counts_where_a_tool_speaks_of_what_is_in_it():

@@ -480,7 +480,9 @@ class OfflineJudge:
             yield f"one is about the {part[0]}, the other about its {part[1]}"
         if (one.classes == _REMOVING) != (other.classes == _REMOVING):
             yield "one removes something, the other does not"
-        both_change = effect(one) == effect(other) in ("writes", "destroys")
+        on_servers = bool(one.tool.server and other.tool.server)
+        acts = ("writes", "destroys") if on_servers else ("destroys",)
+        both_change = effect(one) == effect(other) in acts
         if both_change and (things := distinctions.changed_apart(one, other)):
             yield f"one changes {things[0]}, the other {things[1]}"
         if distinctions.fixed_one(one, other):

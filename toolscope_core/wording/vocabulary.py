@@ -21,7 +21,7 @@ from toolscope_core.wording.words import (
     STOP_WORDS,
     WORD_LISTS,
     groups_of,
-    is_empty,
+    is_filler,
     singular,
     stem,
     without_ending,
@@ -201,7 +201,7 @@ def _differ_in_prefix(short: str, long: str) -> bool:
         return False
     _, counts = _counts()
     is_english = any(
-        groups_of(one) or is_empty(one) or stem(one) in counts for one in (short, long)
+        groups_of(one) or is_filler(one) or stem(one) in counts for one in (short, long)
     )
     return short != long and (short + long).isalpha() and not is_english
 
