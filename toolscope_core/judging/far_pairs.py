@@ -9,12 +9,18 @@ from itertools import combinations
 import numpy as np
 
 from toolscope_core.embedding.candidate_pairs import PairRows
-from toolscope_core.judging.arguments.actions import action_arguments, action_of
+from toolscope_core.judging.arguments.actions import (
+    action_arguments,
+    action_of,
+    completes_name,
+    subject_of,
+    subjects_of,
+)
 from toolscope_core.judging.distinctions import object_of
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import Products
-from toolscope_core.wording.reading import ToolReading
+from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.words import are_one, is_plural, keys_of
 
 _READING = frozenset({"reads"})
@@ -26,13 +32,21 @@ def actions_across(
     """Rows of tools, and those of another server's tools that do the same by an argument's value:
     ``delete_record`` and ``manage_records(action="delete")``.
     """
-    generals = {row for row, tool in enumerate(tools) if any(action_arguments(tool))}
+    generals: dict[object, list[int]] = {}
+    for row, tool in enumerate(tools):
+        if tool.server and any(action_arguments(tool)):
+            for key in keys_of(subject_of(tool)):
+                generals.setdefault(key, []).append(row)
     pairs = {
         (row, general)
-        for rows in _by_account(tools, products).values()
-        for general in generals.intersection(rows)
-        for row in rows
-        if tools[row].server != tools[general].server and action_of(tools[row], tools[general])
+        for row, tool in enumerate(tools)
+        if tool.server
+        for word in subjects_of(tool)
+        for key in keys_of(word)
+        for general in generals.get(key, ())
+        if tool.server != tools[general].server
+        and _have_one_store((tool, tools[general]), (products[row], products[general]))
+        and action_of(tool, tools[general])
     }
     return _columns(pairs)
 
@@ -58,6 +72,20 @@ def of_one_object(
         and vectors[left] @ vectors[right] < threshold
     }
     return _columns(pairs)
+
+
+def _have_one_store(pair: tuple[Tool, Tool], products: tuple[Products, Products]) -> bool:
+    """Whether both tools work on the same things.
+
+    They do on two servers for one account or unlisted product. So do two tools that only compute,
+    or that only read for no product, if one has a name that the other's value completes.
+    """
+    one, other = (own.accounts | own.unlisted for own in products)
+    if not one.isdisjoint(other):
+        return True
+    kinds = {kind for tool in pair for kind in read_tool(tool).classes or {""}}
+    is_for_all = kinds == {"computes"} or (kinds == {"reads"} and not one and not other)
+    return is_for_all and completes_name(*pair)
 
 
 def _columns(pairs: set[tuple[int, int]]) -> tuple[PairRows, PairRows]:

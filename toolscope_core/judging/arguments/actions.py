@@ -36,9 +36,9 @@ def action_of(tool: Tool, general: Tool) -> tuple[str, str] | None:
     several fit equally.
     """
     reading = read_tool(tool)
-    things, whole = things_of(tool), things_of(general)
-    if not whole or not _is_among(whole[-1], things) or any(action_arguments(tool)):
+    if not _is_among(subject_of(general), subjects_of(tool)) or any(action_arguments(tool)):
         return None
+    things, whole = things_of(tool), things_of(general)
     fitting = sorted(
         (rank, parameter.name, value)
         for parameter in action_arguments(general)
@@ -48,6 +48,24 @@ def action_of(tool: Tool, general: Tool) -> tuple[str, str] | None:
     if not fitting or (len(fitting) > 1 and fitting[0][0] == fitting[1][0]):
         return None
     return fitting[0][1:]
+
+
+def subject_of(general: Tool) -> str:
+    """The last noun of a general tool's name, or its verb if there is none (``encode``)."""
+    return (read_tool(general).verb, *things_of(general))[-1]
+
+
+def subjects_of(tool: Tool) -> tuple[str, ...]:
+    """The words of a tool's name that may be the ``subject_of`` a more general one."""
+    return (read_tool(tool).verb, *things_of(tool))
+
+
+def completes_name(tool: Tool, general: Tool) -> bool:
+    """Whether the name of ``tool`` has a noun more, which a value must say (``action_of``):
+    ``get_income_statement`` is ``get_statement(kind="income")``.
+    """
+    whole = things_of(general)
+    return any(not _is_among(one, whole) for one in things_of(tool))
 
 
 @lru_cache(maxsize=65_536)
