@@ -151,8 +151,17 @@ class CachedJudge:
         if not self._digests:
             self._digests.extend(map(self._digest, range(len(self.judge.tools))))
         digests = self._digests
-        pairs = zip(left.tolist(), right.tolist(), strict=True)
-        return [digests[a] + digests[b] for a, b in pairs]
+        pairs = zip(left.tolist(), right.tolist(), self._other_fields(left, right), strict=True)
+        return [f"{digests[a]}{digests[b]}{'/' * apart}" for a, b, apart in pairs]
+
+    def _other_fields(self, left: PairRows, right: PairRows) -> list[bool]:
+        """Which pairs are on servers for two kinds of thing; the same for all their tools."""
+        signals = self.judge.signals
+        servers = np.column_stack([signals.servers[left], signals.servers[right]])
+        _, first, place = np.unique(servers, axis=0, return_index=True, return_inverse=True)
+        firsts = zip(left[first].tolist(), right[first].tolist(), strict=True)
+        apart = [signals.are_of_other_fields(*pair) for pair in firsts]
+        return [apart[at] for at in place.ravel().tolist()]
 
     def _digest(self, row: int) -> str:
         """A 128-bit hash of everything that the judge reads about a tool."""
@@ -163,8 +172,7 @@ class CachedJudge:
         text = canonical_json([*parts, judge.facts.general_of(row)]).encode(
             "utf-8", "surrogatepass"
         )
-        vectors = judge.signals.vectors[row].tobytes() + judge.signals.field(row).tobytes()
-        return hashlib.sha256(text + vectors).hexdigest()[:32]
+        return hashlib.sha256(text + judge.signals.vectors[row].tobytes()).hexdigest()[:32]
 
 
 class _PairFile:

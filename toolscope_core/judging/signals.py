@@ -319,7 +319,7 @@ class Signals:
         two_owners = two_servers or self.are_of_two_products(left, right)
         if (
             products.of_other_fields(self.products[left], self.products[right])
-            or (two_servers and self._are_of_other_fields(left, right))
+            or self.are_of_other_fields(left, right)
             or pair.signals["opposite_words"]
             or (two_owners and all(self._things(left, right)))
         ):
@@ -354,13 +354,12 @@ class Signals:
         ours, theirs = self.servers[left], self.servers[right]
         return bool(ours and theirs and ours != theirs)
 
-    def _are_of_other_fields(self, left: int, right: int) -> bool:
-        ours, theirs = self.field(left), self.field(right)
-        return bool(len(ours)) and float(ours @ theirs) < _ONE_FIELD
-
-    def field(self, row: int) -> Vectors:
-        """The subject of a tool's server, as a vector; a zero vector if it is unknown."""
-        return np.empty(0, np.float32) if self.fields is None else self.fields[self.servers[row]]
+    def are_of_other_fields(self, left: int, right: int) -> bool:
+        """Whether two tools are on servers for two kinds of thing."""
+        if self.fields is None or not self._are_on_two_servers(left, right):
+            return False
+        ours, theirs = (self.fields[self.servers[row]] for row in (left, right))
+        return float(ours @ theirs) < _ONE_FIELD
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
         """The words of the names that only one of the two uses, joined for each tool."""
