@@ -117,3 +117,16 @@ def test_a_family_takes_the_common_part_of_its_members_keys():
     assert all(name in properties["id"]["description"] for name in ("issue", "merge_request"))
     calls = [unmap_call(one, {"id": "7", **one.constants}, {}) for one in result.arguments]
     assert [one.arguments for one in calls] == [{"issue_id": "7"}, {"merge_request_id": "7"}]
+
+
+@pytest.mark.parametrize("cuts_file_first", [True, False])
+def test_a_file_to_read_is_not_joined_to_the_place_of_the_result(cuts_file_first):
+    members = [
+        tool("1", "trim", ["file_path"], "a", file_path=TEXT, start=TEXT),
+        tool("2", "trim", ["input_path", "output_path"], "b", input_path=TEXT, output_path=TEXT),
+    ]
+    result, _ = merged(*(members if cuts_file_first else reversed(members)))
+    own = {"1": {"file_path": "x"}, "2": {"input_path": "x", "output_path": "y"}}
+    calls = [map_call(alpha, own[alpha.tool_id]).arguments for alpha in result.arguments]
+    taken = {name for call in calls for name, value in call.items() if value == "x"}
+    assert len(taken) == 1

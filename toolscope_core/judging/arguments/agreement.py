@@ -25,7 +25,7 @@ _ASPECTS = WEAK_WORDS | frozenset(
     map(
         meaning,
         """key code path url uid string str text title object param parameter query full absolute
-        local output save optional current specific""".split(),
+        local input output save optional current specific""".split(),
     )
 )
 """Words that do not change the meaning of a name: ``file`` and ``file_path``."""
