@@ -190,3 +190,21 @@ def test_on_one_account_the_server_has_a_default():
     assert schema["required"] == ["q"]
     assert schema["properties"]["server"]["default"] == "work"
     assert schema["properties"]["server"]["enum"] == ["work", "home"]
+
+
+def test_a_tool_that_says_much_less_stands_for_no_other():
+    told = (
+        "Tell about a topic.",
+        "Tell about a topic: its replicas, brokers, offsets, retention, lagging consumers, quotas, "
+        "unbalanced leaders, compaction and rack awareness.",
+        "Tell about a topic: its cleanup policy, watermarks, throttles, encryption, segments, "
+        "schemas, owners, tombstones and checksums.",
+    )
+    brief, full, other = (
+        replace(tool(text, "topic_info", ["topic"], text, topic=TEXT), description=text)
+        for text in told
+    )
+    result = synthesise([brief, full])
+    assert (result.kind, result.canonical) == ("drop_in", full.id)
+    assert synthesise([full, other]).kind == "gateway"
+    assert synthesise([brief, full], preferred=brief.id).kind == "drop_in"

@@ -109,7 +109,8 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
         yield "the model trusts none of them with every call to the others, so a gateway is needed"
     elif synthesis.kind == "gateway":
         yield (
-            "the kept tool cannot take every call to the others unchanged, so a gateway is needed"
+            "the kept tool cannot take every call to the others unchanged, or promises less than "
+            "they do, so a gateway is needed"
         )
 
 

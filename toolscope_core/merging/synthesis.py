@@ -22,12 +22,20 @@ from toolscope_core.merging.joined_arguments import free_name, join_arguments
 from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Document
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.vocabulary import total_weight
 
 _CONDITIONS = frozenset(
     """$ref allOf anyOf oneOf not if patternProperties propertyNames maxProperties
     unevaluatedProperties""".split()
 )
 """Schema keywords that may forbid an argument even if the schema does not list it."""
+
+
+_MUCH = 7.0
+"""The weight of words of one tool that are much more than another tool says. In eight labelled
+groups and 247 servers that were read, 32 of 33 labelled drop-ins say less, and 3 of 5 that promise
+too little say more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,8 @@ def synthesise(
     The merged tool is a drop-in if some allowed canonical serves all the other members. A
     ``family`` is never a drop-in, because the words of one member do not serve the callers of
     another. Nor is a set that must ``keep_all``. Unless a person chose the canonical, its result
-    must include what the results of the other members include. Tools with undeclared arguments only
+    must include what the results of the other members include, and no other member's text may say
+    much more. Tools with undeclared arguments only
     look alike.
 
     If several members serve all the others and are not unfit, the one on the server that others
@@ -92,9 +101,9 @@ def synthesise(
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == preferred] or free
     fit = [tool for tool in allowed if tool.id not in keepers.unfit]
-    if not preferred:
-        fit = [tool for tool in fit if not _loses_parts(tool, members)]
     guess = any(tool.schema is None for tool in members)
+    if not preferred:
+        fit = [tool for tool in fit if not _promises_less(tool, members, guess)]
     are_unknown = guess and len({tool.content_hash for tool in members}) > 1
     candidates = () if family or (keep_all and (preferred or not are_unknown)) else fit
     serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members, guess))]
@@ -130,10 +139,16 @@ def synthesise(
     return _in_words(gateway, ordered, blocked, replace(keepers, contents_of=contents_of))
 
 
-def _loses_parts(canonical: Tool, members: Sequence[Tool]) -> bool:
-    """Whether the result of some member includes things that the canonical's result lacks."""
+def _promises_less(canonical: Tool, members: Sequence[Tool], guess: bool) -> bool:
+    """Whether the result of some member includes things that the canonical's result lacks, or its
+    words say much more; words say little about tools of which the arguments are a ``guess``.
+    """
     kept = read_tool(canonical)
-    return any(lost_parts(kept, read_tool(tool)) for tool in members if tool is not canonical)
+    others = [read_tool(tool) for tool in members if tool is not canonical]
+    return any(
+        lost_parts(kept, one) or (not guess and total_weight(unshared(one, kept)) > _MUCH)
+        for one in others
+    )
 
 
 def _preference(
