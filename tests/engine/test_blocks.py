@@ -17,7 +17,7 @@ from toolscope_core.engine import ray_engine
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError, missing_packages_in_words
 from toolscope_core.model.protocols import LOCAL, SharedState
-from toolscope_core.retrieval.documents import tool_document
+from toolscope_core.retrieval.documents import FEW, tool_document
 
 
 class NoEngine:
@@ -54,7 +54,8 @@ def test_texts_for_an_endpoint_stay_where_its_key_is(tmp_path):
 
 
 @pytest.mark.parametrize("servers", [False, True])
-def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, servers):
+@pytest.mark.parametrize("requests", [1, FEW + 1])
+def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, servers, requests):
     catalog, options = example_catalog(), SearchOptions(searched=SearchedTools(servers=servers))
     documents = [tool_document(tool, not servers) for tool in catalog.tools]
     encoded = []
@@ -68,10 +69,12 @@ def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, se
     def names(place, engine):
         monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / place))
         searcher = Searcher(catalog, options, engine=engine)
-        return searcher.rankings([Query("1", "Translate this letter to French")]).names
+        return searcher.rankings([Query("1", "Translate this letter to French")] * requests).names
 
     assert names("here", LOCAL) == names("workers", Workers())
-    assert set(encoded) == set().union(*(one.texts for one in documents))
+    short = {one.short for one in documents}
+    every = short.union(*(one.texts for one in documents))
+    assert set(encoded) == (short if requests == 1 else every)
     assert len(encoded) == len(set(encoded))
 
 
