@@ -382,10 +382,9 @@ def test_a_writer_that_obeys_is_found_out_and_not_used(payload, served, cache):
     (answer,) = ask_for_documents(analysis.catalog, [cluster], ask).values()
     context = DocumentContext(frozenset(), suspicious_ids_of(analysis.catalog))
     result = written_for(analysis, cluster, "m", answer.value, context)
-    assert (result.document.name, result.document.schema) == (
-        cluster.document.name,
-        cluster.document.schema,
-    )
+    assert result.document.schema == cluster.document.schema
+    if cluster.kind == "drop_in":  # a writer may only name what was never called so before
+        assert result.document.name == cluster.document.name
     assert {"address", "invented"} <= {one.code for one in result.violations}
 
 

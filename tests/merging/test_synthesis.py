@@ -204,7 +204,6 @@ def test_a_tool_that_says_much_less_stands_for_no_other():
         replace(tool(text, "topic_info", ["topic"], text, topic=TEXT), description=text)
         for text in told
     )
-    result = synthesise([brief, full])
-    assert (result.kind, result.canonical) == ("drop_in", full.id)
+    assert synthesise([brief, replace(brief, id="again")]).kind == "drop_in"
     assert synthesise([full, other]).kind == "gateway"
     assert synthesise([brief, full], preferred=brief.id).kind == "drop_in"

@@ -90,8 +90,8 @@ def synthesise(
     The merged tool is a drop-in if some allowed canonical serves all the other members. A
     ``family`` is never a drop-in, because the words of one member do not serve the callers of
     another. Nor is a set that must ``keep_all``. Unless a person chose the canonical, its result
-    must include what the results of the other members include, and no other member's text may say
-    much more. Tools with undeclared arguments only
+    must include what the results of the other members include, and its text must not say much less
+    than theirs, unless they have a *warn* finding. Tools with undeclared arguments only
     look alike.
 
     If several members serve all the others and are not unfit, the one on the server that others
@@ -101,9 +101,9 @@ def synthesise(
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == preferred] or free
     fit = [tool for tool in allowed if tool.id not in keepers.unfit]
-    guess = any(tool.schema is None for tool in members)
     if not preferred:
-        fit = [tool for tool in fit if not _promises_less(tool, members, guess)]
+        fit = [tool for tool in fit if not _loses_parts(tool, members)]
+    guess = any(tool.schema is None for tool in members)
     are_unknown = guess and len({tool.content_hash for tool in members}) > 1
     candidates = () if family or (keep_all and (preferred or not are_unknown)) else fit
     serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members, guess))]
@@ -122,7 +122,9 @@ def synthesise(
                 _preference(one[0], one[1], reading_by_id),
             ),
         )
-        return Synthesis("drop_in", canonical.id, document_of(canonical), maps)
+        trusted = [tool for tool in members if tool.id not in keepers.warned]
+        if preferred or not _says_less(canonical, trusted):
+            return Synthesis("drop_in", canonical.id, document_of(canonical), maps)
     general, actions = ("", {}) if family else _actions(allowed, members)
     canonical = min(
         allowed,
@@ -139,16 +141,16 @@ def synthesise(
     return _in_words(gateway, ordered, blocked, replace(keepers, contents_of=contents_of))
 
 
-def _promises_less(canonical: Tool, members: Sequence[Tool], guess: bool) -> bool:
-    """Whether the result of some member includes things that the canonical's result lacks, or its
-    words say much more; words say little about tools of which the arguments are a ``guess``.
-    """
+def _loses_parts(canonical: Tool, members: Sequence[Tool]) -> bool:
+    """Whether the result of some member includes things that the canonical's result lacks."""
     kept = read_tool(canonical)
-    others = [read_tool(tool) for tool in members if tool is not canonical]
-    return any(
-        lost_parts(kept, one) or (not guess and total_weight(unshared(one, kept)) > _MUCH)
-        for one in others
-    )
+    return any(lost_parts(kept, read_tool(tool)) for tool in members if tool is not canonical)
+
+
+def _says_less(canonical: Tool, members: Sequence[Tool]) -> bool:
+    """Whether some member's text says much that the canonical's does not."""
+    kept = read_tool(canonical)
+    return any(total_weight(unshared(read_tool(tool), kept)) > _MUCH for tool in members)
 
 
 def _preference(
