@@ -9,7 +9,7 @@ import pytest
 from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from toolscope_core.cli.options import EngineChoice
-from toolscope_core.cli.searcher import SearchedTools, Searcher, SearchOptions
+from toolscope_core.cli.searcher import SearchedTools, Searcher, SearchKnobs, SearchOptions
 from toolscope_core.embedding import candidate_pairs
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
@@ -17,7 +17,7 @@ from toolscope_core.engine import ray_engine
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError, missing_packages_in_words
 from toolscope_core.model.protocols import LOCAL, SharedState
-from toolscope_core.retrieval.documents import FEW, tool_document
+from toolscope_core.retrieval.documents import tool_document
 
 
 class NoEngine:
@@ -54,9 +54,10 @@ def test_texts_for_an_endpoint_stay_where_its_key_is(tmp_path):
 
 
 @pytest.mark.parametrize("servers", [False, True])
-@pytest.mark.parametrize("requests", [1, FEW + 1])
-def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, servers, requests):
-    catalog, options = example_catalog(), SearchOptions(searched=SearchedTools(servers=servers))
+@pytest.mark.parametrize("candidates", [1, 50])
+def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, servers, candidates):
+    catalog, knobs = example_catalog(), SearchKnobs(candidates=candidates)
+    options = SearchOptions(searched=SearchedTools(servers=servers), knobs=knobs)
     documents = [tool_document(tool, not servers) for tool in catalog.tools]
     encoded = []
 
@@ -69,12 +70,12 @@ def test_what_a_search_reads_is_encoded_on_the_workers(tmp_path, monkeypatch, se
     def names(place, engine):
         monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path / place))
         searcher = Searcher(catalog, options, engine=engine)
-        return searcher.rankings([Query("1", "Translate this letter to French")] * requests).names
+        return searcher.rankings([Query("1", "Translate this letter to French")]).names
 
     assert names("here", LOCAL) == names("workers", Workers())
     short = {one.short for one in documents}
     every = short.union(*(one.texts for one in documents))
-    assert set(encoded) == (short if requests == 1 else every)
+    assert set(encoded) == (short if candidates == 1 else every)
     assert len(encoded) == len(set(encoded))
 
 

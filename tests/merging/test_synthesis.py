@@ -193,7 +193,7 @@ def test_on_one_account_the_server_has_a_default():
 
 
 def test_a_tool_that_says_much_less_stands_for_no_other():
-    told = (
+    descriptions = (
         "Tell about a topic.",
         "Tell about a topic: its replicas, brokers, offsets, retention, lagging consumers, quotas, "
         "unbalanced leaders, compaction and rack awareness.",
@@ -202,7 +202,7 @@ def test_a_tool_that_says_much_less_stands_for_no_other():
     )
     brief, full, other = (
         replace(tool(text, "topic_info", ["topic"], text, topic=TEXT), description=text)
-        for text in told
+        for text in descriptions
     )
     assert synthesise([brief, replace(brief, id="again")]).kind == "drop_in"
     assert synthesise([full, other]).kind == "gateway"

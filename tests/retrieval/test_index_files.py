@@ -52,14 +52,14 @@ def test_what_was_kept_is_read_and_scores_to_the_bit_what_was_built(cache, monke
 
 
 def test_dense_scores_are_the_mean_of_two_cosines_for_documents_compared_in_full(cache):
-    index, asked = read_in_full(cache, WordEmbedder()), WordEmbedder().encode(["mail"])[0]
+    index, request = read_in_full(cache, WordEmbedder()), WordEmbedder().encode(["mail"])[0]
     short, full = (
-        WordEmbedder().encode([getattr(one, name) for one in DOCUMENTS]) @ asked
+        WordEmbedder().encode([getattr(one, name) for one in DOCUMENTS]) @ request
         for name in ("short", "full")
     )
-    assert index.dense(asked) == pytest.approx(short, abs=1e-6)
+    assert index.dense(request) == pytest.approx(short, abs=1e-6)
     expected = [(short + full)[0] / 2, short[1], (short + full)[2] / 2]  # the first and third equal
-    assert index.in_full(index.dense(asked), asked, [0]) == pytest.approx(expected, abs=1e-6)
+    assert index.in_full(index.dense(request), request, [0]) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.case(6)

@@ -35,10 +35,10 @@ from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose, recorded_splits, splits_of_model
-from toolscope_core.retrieval.documents import FEW, tool_document
+from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.fitting import Fit
 from toolscope_core.retrieval.retriever import RankedServer, RankedTool, ServerRetriever, place_id
-from toolscope_core.retrieval.searching import BY_TOKENS
+from toolscope_core.retrieval.searching import BY_TOKENS, compares_most
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
@@ -381,7 +381,7 @@ class Searcher:
 
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
         """The results for each query."""
-        if len(queries) > FEW:
+        if compares_most(len(queries), len(self.bench.catalog.tools), self.options.config):
             self._encode(in_full=True)
         requests, k = tuple(self.requests(queries)), self.options.k
         fits: tuple[Fit | None, ...] = ()

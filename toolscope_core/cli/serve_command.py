@@ -63,7 +63,7 @@ def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = 
     config = RetrievalConfig()
     cache = VectorCache(settings.cache_dir)
     retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
-    Thread(target=retriever.encode_documents, daemon=True).start()
+    Thread(target=_encode_rest, args=(retriever,), daemon=True).start()
     if usage is not None:
         retriever = retriever.with_learned(_learned_from(usage, tools, config))
 
@@ -73,6 +73,11 @@ def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = 
         return FoundTools(ids, answer.fit.sentence if answer.fit else "")
 
     return search
+
+
+def _encode_rest(retriever: Retriever) -> None:
+    with suppress(ToolScopeError):  # a search that needs the texts reports the error
+        retriever.encode_documents()
 
 
 def _learned_from(usage: Path, tools: Sequence[Tool], config: RetrievalConfig) -> LearnedRanking:

@@ -154,6 +154,7 @@ def stress_test(
     """
     ids, dense_weight = retriever.ids, retriever.config.dense_weight
     rows = {tool_id: row for row, tool_id in enumerate(ids)}
+    retriever.encode_documents(progress)
     vectors = retriever.vectors
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     pools_taken: dict[tuple[Noise, int], list[frozenset[str]]] = {}

@@ -143,10 +143,7 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
 
 
 FEW = 32
-"""The number of requests that are encoded faster than the disk cache is searched.
-
-For more, it is faster to encode all texts of the tools at once.
-"""
+"""The number of requests that are encoded faster than the disk cache is searched."""
 MOST = 8_192
 """The number of requests whose vectors stay in memory."""
 

@@ -42,6 +42,13 @@ differs.
 """
 
 
+def compares_most(texts: int, documents: int, config: RetrievalConfig) -> bool:
+    """Whether so many texts may be compared in full with so many documents that encoding all of
+    them at once is best.
+    """
+    return texts * IN_FULL * config.candidates >= documents
+
+
 @dataclass(frozen=True, slots=True)
 class TextScores:
     """The scores of all documents for one text, each float32 of shape (n,).
@@ -107,6 +114,8 @@ class DocumentSearch:
         texts_of = [self._texts(one, k) for one in requests]
         distinct = list(dict.fromkeys(text for texts in texts_of for text in texts))
         vectors = dict(zip(distinct, self._requests.of(distinct, progress), strict=True))
+        if compares_most(len(distinct), len(self.documents), self.config):
+            self.encode_documents(progress)
         rerank = self._reranker(distinct) if self._reranker and distinct else None
         rankings: list[tuple[_Place, ...]] = []
         for start in range(0, len(requests), STRIDE):

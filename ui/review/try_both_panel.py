@@ -124,11 +124,11 @@ def _with_model_calls(snapshot: Snapshot, pair: ComparedTools) -> ComparedTools:
     it, with the price.
     """
     names = open_arguments(pair.source)
-    known = judging.known_answers(snapshot)
-    if known is None or not names:
+    stored_answers = judging.known_answers(snapshot)
+    if stored_answers is None or not names:
         return pair
     write = partial(calls_of_model, [pair.source])
-    if answer := write(known).get(pair.source.id):
+    if answer := write(stored_answers).get(pair.source.id):
         if answer["dropped"]:
             st.caption(
                 f"{quantity(answer['dropped'], 'call')} of the model did not fit the schema."
