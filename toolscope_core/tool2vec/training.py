@@ -264,6 +264,7 @@ class Trainer:
         retriever = Retriever(
             own, self.embedder, self.cache, config.retrieval, progress=self.progress
         )
+        retriever.encode_documents(self.progress)
         vectors = embed_cached(training_set.texts, self.embedder, self.cache, self.progress)
         return Lessons(tuple(own), training_set, vectors, retriever.vectors, retriever)
 

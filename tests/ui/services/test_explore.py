@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from toolscope_core.model.catalog import Catalog, Finding, worst_first
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
+from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from ui.catalog import overview_panel
 from ui.overlap import curves, maps, threshold_panel
@@ -69,6 +71,18 @@ def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):
     assert catalog_tables.server_rows(Catalog((Tool("a", "a"),)), {"a": 1}) == ()
     today = overview_panel.today(work.snapshot(catalog_id))
     assert sum(row.tokens for row in rows) == today.tokens > 0
+
+
+def test_what_a_search_did_not_need_is_encoded_once_by_a_job(work, catalog_id):
+    lookup = Lookup("send a mail", split=False, config=RetrievalConfig(candidates=1))
+    assert searches.look(work.snapshot(catalog_id), lookup) is not None
+    job = work.snapshot(catalog_id).job(searches.KIND)
+    while work.analyses.watch(job.id).live:
+        time.sleep(0.02)
+    _, toolsets = searches.open_toolsets(work.snapshot(catalog_id), lookup)
+    assert all(one.retriever.is_encoded for one in toolsets)
+    searches.look(work.snapshot(catalog_id), lookup)
+    assert work.snapshot(catalog_id).job(searches.KIND).id == job.id
 
 
 # --- overlap ----------------------------------------------------------------------------------
