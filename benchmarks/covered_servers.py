@@ -14,7 +14,7 @@ from benchmarks.measuring import analysis_of, json_rows, parser_of, print_machin
 from benchmarks.train_judge import SERVERS
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.analysing import plan_merge
-from toolscope_core.merging.coverage import COVERED, server_coverage
+from toolscope_core.merging.coverage import server_coverage
 from toolscope_core.merging.server_choice import advise
 from toolscope_core.model.configuration import PlanConfig
 
@@ -33,7 +33,7 @@ def main() -> None:
         advice = advise(servers)
         own = [row for row in readings if row["catalog"] == name]
         by_reading = {(row["server"], *row["by"]) for row in own}
-        pairs = [(one.server, *one.others) for one in servers.of_pairs() if one.share >= COVERED]
+        pairs = [(one.server, *one.others) for one in servers.of_pairs() if one.is_enough]
         sure = {row["server"] for row in own if not row["doubtful"]}
         missed = sorted(sure - {pair[0] for pair in pairs})
         unread = [" by ".join(pair) for pair in pairs if pair not in by_reading]

@@ -131,19 +131,43 @@ def test_instances_are_named_by_their_configuration():
     assert one.endswith("/long/a.js`)") and len(one) < 60
 
 
-def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
-    tools = [tool("a", "search", "query"), tool("b", "find", "query")]
-    servers = coverage(*tools, links=[("a/search", "b/find")])
-    unsure = {
-        one: {two: CoverageLink(0.6, False, True) for two in row}
+def unsure_in(servers, *names):
+    """The coverage, where the tools of these names are only as likely as not one job."""
+    links = {
+        one: {
+            two: replace(link, unsure=not {one, two}.isdisjoint(names)) for two, link in row.items()
+        }
         for one, row in servers.links.items()
     }
-    servers = replace(servers, links=unsure, _served={})
+    return replace(servers, links=links, _served={})
+
+
+def test_what_is_as_likely_as_not_counts_beside_a_sure_tool_and_merges_nothing_unseen():
+    pairs = [("a/search", "b/find"), ("a/get", "b/read")]
+    tools = [tool(*one.split("/"), "query") for pair in pairs for one in pair]
+    servers = unsure_in(coverage(*tools, links=pairs), "a/search")
     one = servers.of("a", ["b"])
-    assert [(row.way, row.losses) for row in one.served] == [("gateway", (UNSURE,))]
-    assert (len(one.done), len(one.perhaps_done), len(one.lost_tools)) == (0, 1, 0)
+    assert [row.losses for row in one.served] == [(UNSURE,), ()]
+    assert (len(one.done), len(one.perhaps_done), len(one.lost_tools)) == (1, 1, 0)
     assert advise(servers).switch_off and not without_loss(advise(servers), ())
     assert not advise(servers).needless
+    nothing_sure = unsure_in(servers, "a/search", "a/get")
+    assert nothing_sure.of("a", ["b"]).share == 1.0 and not advise(nothing_sure).switch_off
+
+
+@pytest.mark.parametrize(("branches", "switched_off"), [({}, 1), (COUNT, 0)])
+def test_servers_in_other_fields_do_a_job_only_without_loss(branches, switched_off):
+    """*Sequential Thinking* is not done by the first step that a server for medicine asks for."""
+    tools = [tool("thinking", "think", "thought", **branches), tool("medicine", "think", "thought")]
+    tools.append(tool("medicine", "find_genes", "name"))
+    servers = coverage(*tools, links=[("thinking/think", "medicine/think")])
+    assert len(advise(servers).switch_off) == 1
+    links = {
+        one: {two: replace(link, other_fields=True) for two, link in row.items()}
+        for one, row in servers.links.items()
+    }
+    advice = advise(replace(servers, links=links, _served={}))
+    assert len(advice.switch_off) == switched_off
 
 
 def test_another_kind_of_result_is_said():
@@ -293,7 +317,8 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
     catalog = Catalog(tools, (Server("a"), Server("b")), "mcp")
     analysis = analysed(catalog, tmp_path)
     servers = server_coverage(analysis, ())
-    assert not servers.links["a/search_books"]["b/search_books"].alike
+    link = servers.links["a/search_books"]["b/search_books"]
+    assert not link.alike and not link.other_fields
     assert "b/burn_books" not in servers.links
     assert servers.of("a", ["b"]).share == 1.0
     assert servers.of("b", ["a"]).lost_tools == ("b/burn_books",)
@@ -301,6 +326,18 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
     after = server_coverage(analysis, replaced)
     assert [one.id for one in after.servers["b"]] == ["b/burn_books"]
     assert after.of("a", ["b"]).share == after.of("nobody", ["b"]).share == 0.0
+
+
+def test_the_links_say_which_servers_are_in_other_fields(tmp_path, monkeypatch):
+    tools = tuple(
+        tool(server, "search_books", "query", description="Search books.") for server in "abc"
+    )
+    analysis = analysed(Catalog(tools, tuple(map(Server, "abc")), "mcp"), tmp_path)
+    monkeypatch.setattr(
+        type(analysis.judge.signals), "are_of_other_fields", lambda _, *rows: 2 in rows
+    )
+    links = server_coverage(analysis, ()).links["a/search_books"]
+    assert [link.other_fields for link in links.values()] == [False, True]
 
 
 def test_what_is_as_likely_as_not_is_another_job_where_the_nouns_differ(tmp_path, monkeypatch):

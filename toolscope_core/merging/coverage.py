@@ -93,6 +93,14 @@ class Coverage:
         return len(self.served) / self.tools if self.tools else 0.0
 
     @property
+    def is_enough(self) -> bool:
+        """Whether the others cover the server, and at least one tool surely does the job of one of
+        its tools.
+        """
+        sure = any(UNSURE not in one.losses for one in self.served)
+        return sure and self.share >= COVERED
+
+    @property
     def lost_tools(self) -> tuple[str, ...]:
         """Ids of the tools that no other server serves."""
         return tuple(sorted((*self.alone, *(one.tool for one in self.alike))))
@@ -167,12 +175,14 @@ class CoverageLink:
     """How certain it is that two tools do one job.
 
     The tools may be only ``alike``, or ``unsure``: nobody would merge them, but they are about as
-    likely as not to do one job.
+    likely as not to do one job. ``other_fields`` says that their servers are for two kinds of
+    thing: such tools stand in for each other only if no call loses anything.
     """
 
     same_job: float
     alike: bool
     unsure: bool = False
+    other_fields: bool = False
 
 
 @dataclass(frozen=True)
@@ -321,6 +331,8 @@ class ServerCoverage:
             covered = serve(tool, other, link.alike)
             if link.unsure and covered.way != "alike":
                 covered = replace(covered, way="gateway", losses=(UNSURE, *covered.losses))
+            if link.other_fields and covered.losses:
+                covered = replace(covered, way="alike")
             self._served[key] = covered
         return self._served[key]
 
@@ -495,6 +507,9 @@ def server_coverage(
                         and probability >= LEAST_OFFLINE
                         and not object_apart(readings[a], readings[b])
                     )
-                    link = CoverageLink(probability, alike and not likely, likely)
+                    other_fields = analysis.judge.signals.are_of_other_fields(
+                        analysis.rows[a], analysis.rows[b]
+                    )
+                    link = CoverageLink(probability, alike and not likely, likely, other_fields)
                     links[a][b] = links[b][a] = link
     return ServerCoverage(analysis.catalog, links, removed_ids, people)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
-from toolscope_core.merging.coverage import COVERED, Coverage, ServerCoverage
+from toolscope_core.merging.coverage import Coverage, ServerCoverage
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
@@ -27,7 +27,7 @@ class Advice:
     """The servers of a catalog that the other servers make unnecessary.
 
     ``switch_off`` are servers that can all go together, largest token saving first: the remaining
-    servers serve at least the share ``COVERED`` of the tools of each. ``needless`` are servers that
+    servers are enough for the tools of each (``Coverage.is_enough``). ``needless`` are servers that
     can go together without losing the job of any tool. ``copies`` are groups of servers that have
     the same tools.
     """
@@ -60,7 +60,7 @@ def advise(servers: ServerCoverage) -> Advice:
     every = [server for server in servers.servers if server not in extra]
     pairs: defaultdict[str, list[Coverage]] = defaultdict(list)
     for one in servers.of_pairs():
-        if one.share >= COVERED and extra.isdisjoint((one.server, *one.others)):
+        if one.is_enough and extra.isdisjoint((one.server, *one.others)):
             pairs[one.server].append(one)
     best = {server: min(own, key=_worth) for server, own in pairs.items()}
     keepers = {
@@ -79,7 +79,7 @@ def advise(servers: ServerCoverage) -> Advice:
         if server in off or server in staying or servers.handles_of(server):
             continue  # several servers cannot share what one server holds open
         rest = [one for one in every if one not in off and one != server]
-        if servers.of(server, rest).share >= COVERED:
+        if servers.of(server, rest).is_enough:
             together = servers.of_fewest(server, rest)
             removable.append(together)
             off.add(server)
