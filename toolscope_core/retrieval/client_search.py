@@ -11,12 +11,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Protocol
 
-import bm25s
 import numpy as np
-from bm25s.stopwords import STOPWORDS_EN_PLUS
 
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Server
@@ -31,8 +29,6 @@ from toolscope_core.retrieval.retriever import RankedTool, Retriever, SearchAnsw
 from toolscope_core.wording.tool_text import encodable, split_text, tool_text
 from toolscope_core.wording.words import stem
 
-_STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
-"""NLTK's list, which Codex's library has too."""
 _WORDS = re.compile(r"[^\W_]{2,}")
 _UNICODE_WORDS = re.compile(r"\w+(?:['’.]\w+)*")
 _MODEL_WORDS = re.compile(r"[^\W_]{3,}")
@@ -234,7 +230,15 @@ def codex_terms(text: str) -> list[str]:
     This is what the BM25 library of Codex does for English.
     """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return [stem(one) for one in _UNICODE_WORDS.findall(plain) if one not in _STOP_WORDS]
+    return [stem(one) for one in _UNICODE_WORDS.findall(plain) if one not in _stop_words()]
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    """NLTK's list, which Codex's library has too."""
+    from bm25s.stopwords import STOPWORDS_EN_PLUS  # imported late, like bm25s itself
+
+    return frozenset(STOPWORDS_EN_PLUS)
 
 
 def fastmcp_terms(text: str) -> list[str]:
@@ -253,6 +257,8 @@ def _bm25(
     """BM25 over texts of tools, without the constant factor k1 + 1, which does not affect the
     order.
     """
+    import bm25s  # imports Numba and SciPy, which other searches do not need
+
     documents = [terms(text(tool, servers)) for tool in tools]
     nothing = np.zeros(len(documents), dtype=np.float32)
     index = bm25s.BM25(k1=k1, b=0.75) if any(documents) else None
@@ -322,7 +328,7 @@ def _namespaces(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encod
 
 def _content_words(text: str) -> list[str]:
     """The words of a text without stop words; names are split."""
-    return [one for one in split_text(text) if one not in _STOP_WORDS]
+    return [one for one in split_text(text) if one not in _stop_words()]
 
 
 CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from bm25s.stopwords import STOPWORDS_EN
-
 from toolscope_core.files.json_lines import read_rows
 from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import SPLIT_TASKS, SplitQuestion, Splitter
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.wording.vocabulary import action_classes, is_plain_verb, leads
+from toolscope_core.wording.words import SEARCH_STOP_WORDS
 
 MOST_SUBQUERIES = 8
 LEAST_WORDS = 2
@@ -32,7 +31,6 @@ _POLITE = re.compile(
 _WORD = re.compile(r"[A-Za-z]+")
 _ASKING = frozenset("tell give let help provide know need want make do".split())
 """Verbs of requests that name no operation of a tool."""
-_STOP_WORDS = frozenset(STOPWORDS_EN)
 _MOST_POLITE = 5
 
 
@@ -78,7 +76,7 @@ def _begins_with_verb(text: str) -> bool:
 
 def _says_little(clause: str) -> bool:
     words = (word.lower() for word in _WORD.findall(clause))
-    return sum(word not in _STOP_WORDS | _ASKING for word in words) < LEAST_WORDS
+    return sum(word not in SEARCH_STOP_WORDS | _ASKING for word in words) < LEAST_WORDS
 
 
 IN_VIEW = 15

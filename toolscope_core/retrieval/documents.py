@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bm25s.stopwords import STOPWORDS_EN
-
 from toolscope_core.embedding.vector_cache import (
     TokenCache,
     TokenCodes,
@@ -28,10 +26,10 @@ from toolscope_core.wording.tool_text import (
     tool_name_words,
     tool_text,
 )
+from toolscope_core.wording.words import SEARCH_STOP_WORDS
 
 MADE_WORDS = 12
 """The most words in a generated description of a server that has none."""
-_STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,7 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
     ids = tuple(sorted(tool.id for tool in tools))
     if server.description.strip():
         return ServerProfile(server.name, server.description, ids)
-    own = {*split_name(server.name), *_STOP_WORDS}
+    own = {*split_name(server.name), *SEARCH_STOP_WORDS}
     words = Counter(word for tool in tools for word in dict.fromkeys(tool_name_words(tool)))
     common = [word for word, _ in words.most_common() if word not in own]
     return ServerProfile(server.name, ", ".join(common[:MADE_WORDS]), ids, is_made_up=True)

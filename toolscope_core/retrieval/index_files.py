@@ -9,10 +9,9 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-import bm25s
 import numpy as np
-from bm25s.stopwords import STOPWORDS_EN
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import VectorCache, by_length, embed_cached
@@ -22,7 +21,7 @@ from toolscope_core.model.protocols import Embedder, Progress, Vectors, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.documents import SearchDocument
 from toolscope_core.wording.tool_text import split_name
-from toolscope_core.wording.words import stem
+from toolscope_core.wording.words import SEARCH_STOP_WORDS, stem
 
 Scores = NDArray[np.float32]
 
@@ -30,50 +29,63 @@ K1, B = 1.2, 0.75
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese, which put no spaces between words."""
 _WORD = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
-_STOP_WORDS = frozenset(STOPWORDS_EN)
+_TERMS = "terms.json"
+_ARRAYS = {"starts": "indptr", "texts": "indices", "weights": "data"}
+"""The arrays of an index and their names in ``bm25s``."""
 
 
 class SparseIndex:
     """BM25 (k1 1.2, b .75, Lucene's form) over ``size`` texts, in the given order.
 
-    ``None`` if the texts have no words.
+    ``terms`` maps a term to its number t. The term is in the texts ``texts[starts[t]:starts[t+1]]``
+    (int32), and adds as many ``weights`` (float32) to their scores.
     """
 
-    def __init__(self, size: int, index: bm25s.BM25 | None) -> None:
-        self._size = size
-        self._index = index
+    def __init__(
+        self, size: int, terms: Mapping[str, int], arrays: Mapping[str, NDArray[Any]]
+    ) -> None:
+        self._size, self._terms, self._arrays = size, terms, arrays
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> SparseIndex:
         """The index of some texts."""
         terms = [sparse_terms(text) for text in texts]
-        index = bm25s.BM25(k1=K1, b=B) if any(terms) else None
-        if index is not None:
-            index.index(terms, show_progress=False)
-        return cls(len(texts), index)
+        if not any(terms):
+            return cls(len(texts), {}, {})
+        import bm25s  # imports Numba and SciPy, which a search does not need
+
+        index = bm25s.BM25(k1=K1, b=B)
+        index.index(terms, show_progress=False)
+        arrays = {ours: index.scores[theirs] for ours, theirs in _ARRAYS.items()}
+        return cls(len(texts), index.vocab_dict, arrays)
 
     @classmethod
     def read(cls, size: int, folder: Path) -> SparseIndex:
-        """The index from a folder, memory-mapped. Raises the errors of ``bm25s`` for a damaged
-        folder.
+        """The index from a folder, memory-mapped. Raises ``OSError`` and ``ValueError`` for a
+        damaged folder.
         """
-        is_kept = folder.is_dir()
-        return cls(
-            size, bm25s.BM25.load(folder, mmap=True, show_progress=False) if is_kept else None
-        )
+        if not folder.is_dir():
+            return cls(size, {}, {})
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+        return cls(size, json.loads((folder / _TERMS).read_text("utf-8")), arrays)
 
     def write(self, folder: Path) -> None:
         """Write the index to a folder; nothing is written for texts without words."""
-        if self._index is not None:
-            self._index.save(folder, show_progress=False)
+        if self._terms:
+            folder.mkdir()
+            (folder / _TERMS).write_text(json.dumps(self._terms), "utf-8")
+            for name, array in self._arrays.items():
+                np.save(folder / f"{name}.npy", array)
 
     def scores(self, query: str) -> Scores:
         """The scores: float32 of shape (size,); 0 for a text that shares no stem with the query."""
-        terms = sparse_terms(query)
-        if self._index is None or not terms:
-            return np.zeros(self._size, dtype=np.float32)
-        scores: Scores = self._index.get_scores(terms)
-        return scores.astype(np.float32)
+        scores = np.zeros(self._size, dtype=np.float32)
+        for term in sparse_terms(query):
+            if (number := self._terms.get(term)) is not None:
+                start, end = self._arrays["starts"][number : number + 2].tolist()
+                own = slice(start, end)
+                scores[self._arrays["texts"][own]] += self._arrays["weights"][own]
+        return scores
 
 
 def sparse_terms(text: str) -> list[str]:
@@ -87,11 +99,11 @@ def sparse_terms(text: str) -> list[str]:
         if run := word[1]:
             terms += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
         else:
-            terms += [stem(part) for part in split_name(word[0]) if part not in _STOP_WORDS]
+            terms += [stem(part) for part in split_name(word[0]) if part not in SEARCH_STOP_WORDS]
     return terms
 
 
-RECIPE = "short, full, BM25 of full, 3"
+RECIPE = "short, full, BM25 of full, 4"
 """Changed with the contents of the files, so that old ones are not read."""
 MOST_KEPT = 24
 """The most indexes in a cache folder; the least recently used goes first."""
@@ -183,7 +195,7 @@ def open_index(
     ``ConfigError`` if the folder is unusable, ``ModelError`` as the embedder does.
     """
     if not documents:
-        return SearchIndex((), np.zeros((0, 0), dtype=np.float32), SparseIndex(0, None))
+        return SearchIndex((), np.zeros((0, 0), dtype=np.float32), SparseIndex.of(()))
     texts = [(one.short, one.full) for one in documents]
     folder = cache.folder / "search" / digest(RECIPE, embedder.name, texts)
     index = _read(folder, documents)

@@ -32,6 +32,9 @@ STOP_WORDS: frozenset[str] = frozenset(WORD_LISTS["stop_words"]["words"])
 them.
 """
 
+SEARCH_STOP_WORDS: frozenset[str] = frozenset(WORD_LISTS["search_stop_words"]["words"])
+"""Words that a search by words ignores."""
+
 _FILLER = STOP_WORDS.union(WORD_LISTS["filler"]["words"])
 """Words that descriptions add without distinguishing tools."""
 
