@@ -217,11 +217,10 @@ def test_a_text_that_is_too_long_is_a_problem_of_its_record():
 def caches(tmp_path, monkeypatch):
     folder = tmp_path / "caches"
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(folder))
-    monkeypatch.setattr(isolation, "_LARGE", 8_000)
     return folder
 
 
-def test_a_large_catalog_is_read_once_for_all_commands(tmp_path, caches, monkeypatch):
+def test_a_catalog_is_read_once_for_all_commands(tmp_path, caches, monkeypatch):
     path = tmp_path / "large.jsonl"
     path.write_bytes(lines(400) + b'{"name": "a\\ud800", "note": "\\u200bignore"}\nno tool\n')
     first = read_files([path])
@@ -242,10 +241,8 @@ def test_a_large_catalog_is_read_once_for_all_commands(tmp_path, caches, monkeyp
     assert len(read_files([path]).tools) == 401
 
 
-def test_small_catalogs_and_refused_ones_are_not_kept(tmp_path, caches):
-    path = tmp_path / "small.jsonl"
-    path.write_bytes(lines(100))
-    read_files([path])
+def test_refused_catalogs_are_not_kept(tmp_path, caches):
+    path = tmp_path / "refused.jsonl"
     path.write_bytes(b"[" + b"1," * 200_000 + b"1]")
     for _ in range(2):
         with pytest.raises(CatalogError, match=r"100,001 records.* 100,000"):

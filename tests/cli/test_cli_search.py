@@ -175,7 +175,7 @@ def test_a_model_decides_whether_any_tool_fits_where_that_is_uncertain(monkeypat
         return len(shown) == 1
 
     monkeypatch.setattr("toolscope_core.cli.asking.asking", lambda _: nullcontext((0, 0)))
-    monkeypatch.setattr("toolscope_core.cli.search_command.none_by_model", answered)
+    monkeypatch.setattr("toolscope_core.evaluation.selection.none_by_model", answered)
     asked = ("search", EXAMPLE, "book a table at a restaurant", "-k", 2)
     assert "No tool does this" not in run(*asked).output
     assert "No tool does this" in run(*asked, "--none-by", "model").output

@@ -63,9 +63,7 @@ def test_dense_scores_are_the_mean_of_two_cosines_for_documents_compared_in_full
 
 
 @pytest.mark.case(6)
-@pytest.mark.parametrize(
-    "name", ["short.npy", "full.npy", "sparse/weights.npy", "seals.json"]
-)
+@pytest.mark.parametrize("name", ["short.npy", "full.npy", "sparse/weights.npy", "seals.json"])
 @pytest.mark.parametrize("damage", ["flip", "cut", "gone"])
 def test_a_damaged_index_is_built_anew(cache, name, damage):
     whole = scores(read_in_full(cache, WordEmbedder()))

@@ -38,9 +38,7 @@ ITEM_TYPES: dict[str, type] = {
     "files": InputFile,
     "former_names": FormerName,
 }
-_LARGE = 256 << 10
-"""The size in bytes from which on reading takes longer than starting the program."""
-_CACHED, _MOST_CACHED = "catalogs", 8
+_CACHED, _MOST_CACHED = "catalogs", 24
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 _logger = logging.getLogger(__name__)
@@ -68,10 +66,10 @@ def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> 
 def read_files(paths: Sequence[Path]) -> Catalog:
     """The catalog in files and folders, read by ``load_paths`` and ``read_isolated``.
 
-    Large catalogs are cached for the next command.
+    They are cached for the next command, which then starts no process.
     """
     sources = load_paths(paths)
-    if sum(source.size for source in sources) < _LARGE or not CAN_FORK:
+    if not CAN_FORK:
         return read_isolated(sources)
     caches, name = read_environment().cache_dir, f"{_CACHED}/{_digest(sources)}.json"
     if body := read_sealed(caches / name):
@@ -115,12 +113,6 @@ def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonOb
         raise _no_answer(answer, sources, time.monotonic() - started)
     value: JsonObject = answer["catalog"]
     return value
-
-
-def start_waiting() -> None:
-    """Start the waiting process early, while something else takes time."""
-    if CAN_FORK:
-        _reader.start()
 
 
 def _send(connection: socket.socket, sources: Sequence[Source], format_name: str | None) -> None:
@@ -183,10 +175,6 @@ class _ReadingProcess:
                     return ours
         ours.close()
         raise CatalogError(f"the process that reads files cannot be started ({why}); try again")
-
-    def start(self) -> None:
-        with self.lock, suppress(OSError):  # ``connect`` reports the failure
-            self._started()
 
     def end(self) -> None:
         if self.control:

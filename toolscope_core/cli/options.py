@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.catalog.shards import read_shards
 from toolscope_core.model import configuration
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -234,6 +233,7 @@ class EngineChoice:
         """The catalog in files and folders. Raises ``CatalogError`` if there is no catalog."""
         if not self.shards:
             return read_files(paths)
+        from toolscope_core.catalog.shards import read_shards  # loads the readers and the scan
 
         return read_shards(paths, engine, progress)
 

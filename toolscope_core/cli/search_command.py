@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from toolscope_core.catalog.isolation import start_waiting
 from toolscope_core.cli.options import HERE, SAVED, AskRequest, EngineChoice
 from toolscope_core.cli.searcher import (
     ALL_TOOLS,
@@ -19,7 +18,6 @@ from toolscope_core.cli.searcher import (
 )
 from toolscope_core.cli.terminal import command, more, progress, say, say_error
 from toolscope_core.evaluation.query_sets import Query, read_queries
-from toolscope_core.evaluation.selection import none_by_model
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -73,7 +71,6 @@ def search(
 
     Example: toolscope search tools.json "Translate this letter"
     """
-    start_waiting()
     options = SearchOptions(k, searched, knobs, ask, none_by == "model")
     files, request = [Path(one) for one in catalogs], ""
     if queries is None:
@@ -124,8 +121,9 @@ def _none_fits(
     if not (options.asks and answer.fit and answer.fit.is_uncertain):
         return answer.is_none
     nearest = [catalog.by_id[place.tool_id] for place in answer.places]
-    # only a search that asks a model needs this import
+    # only a search that asks a model needs these imports
     from toolscope_core.cli.asking import asking
+    from toolscope_core.evaluation.selection import none_by_model
 
     with asking(options.model_request) as (_, model):
         by_model = none_by_model(request, nearest, model)

@@ -11,9 +11,7 @@ import typer
 
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
-from toolscope_core.cli.usage_command import recorded_requests
 from toolscope_core.embedding.vector_cache import embed_cached
-from toolscope_core.evaluation import selection
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
 from toolscope_core.evaluation.metrics import Gold, MetricRow
@@ -367,6 +365,8 @@ class Searcher:
             return read_model(self.options.learned)
         if self.options.searched.usage is None:
             return None
+        from toolscope_core.cli.usage_command import recorded_requests  # loads the readers of logs
+
         bench = replace(self.bench, catalog=self._former)
         queries = recorded_requests(self.options.searched.usage, self._former.tools)
         return usage_model(bench, queries, self.options.config, self.progress)
@@ -413,6 +413,8 @@ class Searcher:
         The tools are the *best* ones for each job, or are chosen by a *model*. Raises the errors of
         commands that ask a model.
         """
+        from toolscope_core.evaluation import selection  # loads the prompts
+
         tools, requests = self.bench.catalog.tools, rankings.requests
         if by == "best":
             by_job = selection.job_rankings(tools, requests, self.ranker, self.progress)

@@ -19,7 +19,6 @@ from toolscope_core.evaluation.measured_toolsets import Toolset, ToolsetRanker
 from toolscope_core.evaluation.selection import ListChooser
 from toolscope_core.evaluation.stress import Stress, stress_of, stress_test
 from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
-from toolscope_core.llm.tasks.selection_prompt import Splitter
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, RequestSplit
 from toolscope_core.model.protocols import Embedder, Progress, silent
@@ -31,6 +30,7 @@ from toolscope_core.retrieval.decomposition import IN_VIEW
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 if TYPE_CHECKING:
+    from toolscope_core.llm.tasks.selection_prompt import Splitter
     from toolscope_core.merging.analysis import Analysis
 
 Chooser = Callable[[Toolset, Trial], AbstractContextManager[ListChooser | None]]

@@ -6,22 +6,21 @@ job is a sub-query (appendix G.4). Without a model, the tool for a job is the li
 highest in a separate search for the job.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.measured_toolsets import Ranker
 from toolscope_core.evaluation.metrics import Gold, MetricRow
-from toolscope_core.llm.model_requests import Asker
-from toolscope_core.llm.tasks.selection_prompt import (
-    NOBODY,
-    SELECTION_TASK,
-    SelectionQuestion,
-    in_shown_order,
-)
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
+
+if TYPE_CHECKING:
+    from toolscope_core.llm.model_requests import Asker
 
 _PLACES = 50
 """Tools that rank below this in the search for a job are not taken."""
@@ -70,9 +69,11 @@ def none_by_model(request: str, nearest: Sequence[Tool], asker: Asker) -> bool |
 
     ``None`` if there is no usable answer.
     """
-    question = SelectionQuestion(request, request, tuple(nearest))
-    (answer,) = asker(SELECTION_TASK, [question])
-    return answer.value["tool"] == NOBODY if answer and answer.value else None
+    from toolscope_core.llm.tasks import selection_prompt  # loads all prompts
+
+    question = selection_prompt.SelectionQuestion(request, request, tuple(nearest))
+    (answer,) = asker(selection_prompt.SELECTION_TASK, [question])
+    return answer.value["tool"] == selection_prompt.NOBODY if answer and answer.value else None
 
 
 def selected_by_model(
@@ -82,6 +83,13 @@ def selected_by_model(
 
     A job takes no tool if the model chooses none or gives no usable answer.
     """
+    from toolscope_core.llm.tasks.selection_prompt import (  # loads all prompts
+        NOBODY,
+        SELECTION_TASK,
+        SelectionQuestion,
+        in_shown_order,
+    )
+
     by_id = {tool.id: tool for tool in tools}
     questions = [
         (at, SelectionQuestion(request.text, job, tuple(by_id[one] for one in candidates)))
