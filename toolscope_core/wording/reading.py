@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from toolscope_core.catalog.scan.hidden import without_hidden
@@ -32,25 +32,20 @@ _TAG = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ToolReading:
     """One tool as words in lower case, without hidden characters; readings are compared by
     identity.
 
-    ``name`` and ``text`` are all words of the name and of the description, in order; ``name_words``
-    and ``text_words`` are those without filler and repeats, ``words`` both. ``keys`` are the forms
-    by which each of ``words`` may be recognised, ``lead`` are the keys of the name and the first
-    sentence, ``word_keys`` those of all ``words``, and ``all_keys`` also include the keys of the
-    arguments. ``compounds`` maps two consecutive words written as one to the two words.
-    ``initials`` are the first letters of all words in a row. ``plain`` are all words of the name,
-    description and arguments.
+    ``name`` and ``text`` are all words of the name and of the description, in order, ``sentence``
+    those of its first sentence; ``name_words`` and ``text_words`` are those without filler and
+    repeats, ``words`` both.
 
     ``verb`` is the word for the tool's action, and ``classes`` are its possible meanings. Nouns are
     in the singular, without empty words: ``nouns`` are those of the name without its verb,
     ``phrase`` the first noun phrase after the description's verb, ``objects`` the last nouns of
     name and phrase, ``content`` the nouns of the name and the beginning of the description.
-    ``arguments`` are the words of the parameter names, ``None`` if parameters are not declared;
-    ``argument_keys`` are the keys of those words and of the parameters' listed values.
+    ``arguments`` are the words of the parameter names, ``None`` if parameters are not declared.
     """
 
     tool: Tool
@@ -59,13 +54,7 @@ class ToolReading:
     name_words: tuple[str, ...]
     text_words: tuple[str, ...]
     words: tuple[str, ...]
-    keys: tuple[WordKeys, ...]
-    lead: WordKeys
-    word_keys: WordKeys
-    all_keys: WordKeys
-    plain: frozenset[str]
-    compounds: Mapping[str, tuple[str, str]]
-    initials: str
+    sentence: tuple[str, ...]
     verb: str
     classes: frozenset[str]
     nouns: tuple[str, ...]
@@ -73,7 +62,50 @@ class ToolReading:
     phrase: tuple[str, ...]
     content: tuple[str, ...]
     arguments: tuple[str, ...] | None
-    argument_keys: WordKeys
+
+    @cached_property
+    def keys(self) -> tuple[WordKeys, ...]:
+        """The forms by which each of ``words`` may be recognised."""
+        return tuple(map(keys_of, self.words))
+
+    @cached_property
+    def lead(self) -> WordKeys:
+        """The keys of the name and the first sentence."""
+        return _keys((*self.name_words, *self.sentence))
+
+    @cached_property
+    def word_keys(self) -> WordKeys:
+        """The keys of all ``words``."""
+        return frozenset[str | int]().union(*self.keys)
+
+    @cached_property
+    def argument_keys(self) -> WordKeys:
+        """The keys of the words in parameter names and listed values."""
+        return _keys(self._argument_words)
+
+    @cached_property
+    def all_keys(self) -> WordKeys:
+        """The keys of all ``words`` and of the arguments."""
+        return self.word_keys | self.argument_keys
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """All words of the name, description and arguments."""
+        return frozenset((*self.name, *self.text, *self._argument_words))
+
+    @cached_property
+    def compounds(self) -> Mapping[str, tuple[str, str]]:
+        """Two consecutive words written as one, with the two words."""
+        return {a + b: (a, b) for part in (self.name, self.text) for a, b in pairwise(part)}
+
+    @cached_property
+    def initials(self) -> str:
+        """The first letters of all words in a row."""
+        return "".join(word[0] for word in (*self.name, *self.text))
+
+    @cached_property
+    def _argument_words(self) -> frozenset[str]:
+        return frozenset(_argument_words(self.tool))
 
 
 @lru_cache(maxsize=65_536)
@@ -88,11 +120,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         text[0] = "get"  # *returns* may mean an investment's elsewhere
     name_words = named_words(shown)
     text_words = _distinct(word for word in text if not is_filler(word))
-    words = _distinct((*name_words, *text_words))
-    word_keys = frozenset(key for word in words for key in keys_of(word))
     sentence = words_of(next(iter(sentences(description)), ""))
-    own_arguments = frozenset(_argument_words(tool))
-    argument_keys = frozenset(key for word in own_arguments for key in keys_of(word))
 
     verb_at = _verb_in_name(without_hidden(source_name(shown)), name)
     described_verb = next((word for word in sentence[:3] if action_classes(word)), "")
@@ -114,14 +142,8 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         text=tuple(text),
         name_words=name_words,
         text_words=text_words,
-        words=words,
-        keys=tuple(map(keys_of, words)),
-        lead=frozenset(key for word in (*name_words, *sentence) for key in keys_of(word)),
-        word_keys=word_keys,
-        all_keys=word_keys | argument_keys,
-        plain=frozenset((*name, *text, *own_arguments)),
-        compounds={a + b: (a, b) for part in (name, text) for a, b in pairwise(part)},
-        initials="".join(word[0] for word in (*name, *text)),
+        words=_distinct((*name_words, *text_words)),
+        sentence=tuple(sentence),
         verb=verb,
         classes=classes,
         nouns=nouns,
@@ -131,7 +153,6 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
         arguments=_nouns(word for one in tool.parameters for word in plain_words(one.name))
         if tool.schema is not None
         else None,
-        argument_keys=argument_keys,
     )
 
 
@@ -146,6 +167,10 @@ def named_words(tool: Tool) -> tuple[str, ...]:
     expresses.
     """
     return _distinct(_telling(whole_name(tool)))
+
+
+def _keys(words: Iterable[str]) -> WordKeys:
+    return frozenset(key for word in words for key in keys_of(word))
 
 
 def _argument_words(tool: Tool) -> Iterator[str]:
