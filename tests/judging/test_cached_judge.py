@@ -8,6 +8,7 @@ import pytest
 
 from tests.judging.test_judge import TOOLS, embed
 from toolscope_core.embedding.candidate_pairs import cosines
+from toolscope_core.files import cached_values
 from toolscope_core.judging import cached_judge
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.judge import OfflineJudge
@@ -77,7 +78,7 @@ def test_of_very_many_pairs_those_that_are_kept_apart_have_no_reasons(tmp_path, 
 
 
 def test_a_run_that_is_killed_goes_on_where_the_file_was_last_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(cached_judge, "_SAVED", 10)
+    monkeypatch.setattr(cached_values, "_SAVED", 10)
     monkeypatch.setattr(cached_judge, "_BLOCK", 7)
     left, right = all_pairs(TOOLS)
     blocks = []

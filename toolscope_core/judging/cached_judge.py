@@ -7,9 +7,7 @@ unchanged tools stay valid in every later run.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -19,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import PairRows
-from toolscope_core.files.folders import code_version, read_sealed, write_sealed
+from toolscope_core.files.cached_values import CachedValues
+from toolscope_core.files.folders import code_version
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
-from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.protocols import LOCAL, Engine, Progress, SharedState, Step, silent
 from toolscope_core.model.tool import canonical_json
@@ -33,14 +31,10 @@ _LEAST_BLOCK, _PARTS = 64, 8
 moves.
 """
 _MOST = 1_000_000
-"""The most pairs in one file; beyond that, only the pairs of this run are kept."""
+"""The most pairs in one file."""
 MOST_EXPLAINED = 250_000
 """The most pairs whose verdicts are looked up and kept. For more pairs, verdicts are made block by
 block, so that they need not all be in memory, and only verdicts other than *keep* have reasons.
-"""
-_SAVED = 250_000
-"""The file is written after this many judged pairs, or after a quarter of all if that is more. At
-most so many are judged again after the process is killed.
 """
 
 
@@ -53,8 +47,8 @@ class CachedJudge:
     """
 
     judge: OfflineJudge
-    _probabilities: _PairFile
-    _verdicts: _PairFile
+    _probabilities: CachedValues
+    _verdicts: CachedValues
     _engine: Engine
     _shared: SharedState[OfflineJudge]
     _digests: list[str] = field(default_factory=list)
@@ -69,7 +63,8 @@ class CachedJudge:
         code = code_version("judging", "embedding", "wording", "catalog", "model")
         version = f"{judge.name} {judge.signals.near_at} {code}"
         probabilities, evidence = (
-            _PairFile(folder, name, version) for name in ("probabilities", "evidence")
+            CachedValues(folder, f"verdicts/{name}.json", version, _MOST)
+            for name in ("probabilities", "evidence")
         )
         return cls(judge, probabilities, evidence, engine, SharedState(judge))
 
@@ -123,7 +118,7 @@ class CachedJudge:
 
     def _looked_up(
         self,
-        file: _PairFile,
+        file: CachedValues,
         left: PairRows,
         right: PairRows,
         judge_rows: Callable[[OfflineJudge, tuple[PairRows, PairRows]], list[Any]],
@@ -173,49 +168,6 @@ class CachedJudge:
             "utf-8", "surrogatepass"
         )
         return hashlib.sha256(text + judge.signals.vectors[row].tobytes()).hexdigest()[:32]
-
-
-class _PairFile:
-    """JSON values for pairs in one file, for one version of the judge; values for other versions
-    count as missing.
-    """
-
-    def __init__(self, folder: Path | None, name: str, version: str) -> None:
-        self._folder, self._name, self._version = folder, f"verdicts/{name}.json", version
-        self._entries: dict[str, Any] = {}
-        self._is_read = False
-        self._used: set[str] = set()
-        self._unsaved = 0
-
-    def get(self, keys: Sequence[str]) -> list[Any]:
-        """The value of each key, ``None`` if there is none."""
-        if not self._is_read:
-            self._entries, self._is_read = self._read(), True
-        self._used.update(keys)
-        return [self._entries.get(key) for key in keys]
-
-    def add(self, entries: dict[str, Any]) -> None:
-        """Add judged pairs; the file is written if there are enough new ones."""
-        self._entries.update(entries)
-        self._unsaved += len(entries)
-        if self._unsaved >= max(_SAVED, len(self._entries) // 4):
-            with suppress(ConfigError):  # saving at the end of the run reports the error
-                self.save()
-
-    def save(self) -> None:
-        entries = self._entries
-        if not self._unsaved or self._folder is None:
-            return
-        if len(entries) > _MOST:
-            entries = {key: entries[key] for key in entries.keys() & self._used}
-        body = json.dumps([self._version, entries]).encode()
-        write_sealed(self._folder, self._name, body)
-        self._unsaved = 0
-
-    def _read(self) -> dict[str, Any]:
-        body = read_sealed(self._folder / self._name) if self._folder else None
-        version, entries = json.loads(body) if body else ("", {})
-        return dict(entries) if version == self._version else {}
 
 
 def _judged(judge: OfflineJudge, rows: tuple[PairRows, PairRows]) -> list[tuple[float, float]]:
