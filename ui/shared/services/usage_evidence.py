@@ -1,13 +1,11 @@
 """How the tools of a catalog are used, read from its logs and traces."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from toolscope_core.evaluation.calls_after_merges import (
-    CallsAfterMerge,
-    DatedMerge,
-    calls_after_merges,
-)
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
@@ -17,6 +15,9 @@ from toolscope_core.usage.traced_calls import TracedCall
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from toolscope_core.evaluation.calls_after_merges import CallsAfterMerge
 
 UNUSED_DAYS = 30
 _KEY = 16
@@ -54,6 +55,8 @@ def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
     counts = figures(snapshot)
     if not counts.by_id and not counts.unknown:
         return {}
+    from toolscope_core.evaluation.calls_after_merges import DatedMerge, calls_after_merges
+
     merges = {
         one.cluster.id: DatedMerge(one.cluster.members, one.cluster.document.name, one.decision.at)
         for one in review.accepted(snapshot)
