@@ -42,7 +42,7 @@ VENDORS = {
     "decisions": "jsonschema_rs",
     "store": "sqlmodel sqlalchemy sqlite3 psycopg",
     "judging": "sklearn scipy",
-    "merging": "networkx jsonschema_rs",
+    "merging": "networkx jsonschema_rs pydantic",
     "llm": "openai pydantic httpx2 httpcore2",
     "retrieval": "bm25s",
     "mcp": "pydantic mcp mcp_types anyio uvicorn starlette httpx2 jsonschema_rs",

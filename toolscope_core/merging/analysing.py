@@ -116,12 +116,13 @@ def analyse(
         },
         first=first,
         rows=rows,
-        syntheses=GroupSyntheses(catalog, keepers),
+        syntheses=GroupSyntheses(catalog, keepers, cache.folder),
     )
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)
     with suppress(ConfigError):  # they are judged again then
         cached_judge.save()
+        analysis.syntheses.save()
     return analysis
 
 

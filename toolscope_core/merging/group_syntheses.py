@@ -3,13 +3,22 @@
 A decision on one cluster leaves thousands of other clusters unchanged.
 """
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from functools import cached_property, partial
 from itertools import combinations
+from pathlib import Path
 from types import MappingProxyType
 
+from pydantic import TypeAdapter, ValidationError
+
 from toolscope_core.catalog.tokens import Costs
+from toolscope_core.files.cached_values import CachedValues
+from toolscope_core.files.folders import code_version
 from toolscope_core.judging.arguments.alignment import argument_map, words_apart
 from toolscope_core.judging.arguments.argument_words import (
     keys_without_form,
@@ -47,6 +56,9 @@ _LENGTHS = frozenset("max maximum limit length".split())
 
 _LEAST_TOOLS = 2
 """The number of tools that must work on a thing before the server is said to have it."""
+
+_MOST_CACHED = 4_000
+"""The most merged tools in the cache."""
 
 _SAME_TOOLS = 0.4
 """Two servers are instances of the same server if they share this part of the
@@ -153,17 +165,23 @@ def _shape(tool: Tool) -> tuple[str, frozenset[str]]:
 
 
 _Members = tuple[str, ...]
+_SYNTHESIS = TypeAdapter(Synthesis)
+_READ = "id name description server schema returns annotations raw implied_server".split()
+"""The parts of a tool that are read, in the order in which they were declared."""
 
 
 class GroupSyntheses:
     """The merged tools of one catalog, each computed once; members are ids, sorted.
 
     ``keepers`` are the shares of ``Keepers``; ``costs`` are the sizes of tools before and after
-    merges.
+    merges. ``folder`` is the root of all caches, where merged tools are kept for the next run.
     """
 
     def __init__(
-        self, catalog: Catalog, keepers: Mapping[str, float] = MappingProxyType({})
+        self,
+        catalog: Catalog,
+        keepers: Mapping[str, float] = MappingProxyType({}),
+        folder: Path | None = None,
     ) -> None:
         self._catalog = catalog
         self.keepers = keepers
@@ -174,6 +192,8 @@ class GroupSyntheses:
         self._stores = Stores(catalog.tools)
         self._contents: dict[str, Sequence[str]] = {}
         self._syntheses: dict[Hashable, Synthesis] = {}
+        code = code_version("merging", "judging", "wording", "catalog", "model") if folder else ""
+        self._cached = CachedValues(folder, "syntheses.json", code, _MOST_CACHED)
         self._differences: dict[tuple[_Members, str, ClusterKind, bool], Differences] = {}
         self._ids: dict[_Members, str] = {}
         self._serves_all: dict[tuple[_Members, str], bool] = {}
@@ -240,11 +260,45 @@ class GroupSyntheses:
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
             keep_all = kind == "gateway" or stores
-            keepers = Keepers(self.keepers, unfit, self._warned, self._contents_of)
-            self._syntheses[key] = synthesise(
-                tools, self._blocked, canonical, family, keep_all, keepers
-            )
+            self._syntheses[key] = self._read_or_made(tools, canonical, family, keep_all, unfit)
         return self._syntheses[key]
+
+    def _read_or_made(
+        self,
+        tools: Sequence[Tool],
+        canonical: str | None,
+        family: bool,
+        keep_all: bool,
+        unfit: frozenset[str],
+    ) -> Synthesis:
+        """The merged tool from the cache, or else a new one, which is put there.
+
+        Its key has all that ``synthesise`` reads: the tools as they are written, and facts about
+        them and their servers.
+        """
+        facts = [
+            (
+                [getattr(tool, part) for part in _READ],
+                [tool.id in ids for ids in (self._blocked, self._warned, unfit)],
+                self.keepers.get(tool.server, 0.0),
+                self._contents_of(tool.owner) if keep_all and not family else None,
+            )
+            for tool in tools
+        ]
+        text = json.dumps([canonical, family, keep_all, facts])
+        key = hashlib.sha256(text.encode()).hexdigest()[:32]
+        (value,) = self._cached.get([key])
+        if value is not None:
+            with suppress(ValidationError):
+                return _SYNTHESIS.validate_python(value)
+        keepers = Keepers(self.keepers, unfit, self._warned, self._contents_of)
+        synthesis = synthesise(tools, self._blocked, canonical, family, keep_all, keepers)
+        self._cached.add({key: asdict(synthesis)})
+        return synthesis
+
+    def save(self) -> None:
+        """Store new merged tools. Raises ``ConfigError`` if the folder is unusable."""
+        self._cached.save()
 
     def is_clean(self, members: _Members, unfit: frozenset[str] = frozenset()) -> bool:
         """Whether the group could be accepted without a person if its probability allowed it.
