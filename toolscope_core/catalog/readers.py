@@ -26,7 +26,7 @@ from toolscope_core.catalog.records import (
     document_kind,
     find_records,
 )
-from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.scan.scanner import Scanned, at_once, scan_catalog
 from toolscope_core.catalog.schema.contradictions import find_contradictions
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import find_invalid
@@ -35,7 +35,7 @@ from toolscope_core.catalog.schema.references import find_shortened
 from toolscope_core.catalog.sources import TOOLSET, Source, load_paths, why_unreadable
 from toolscope_core.catalog.tokens import find_unused
 from toolscope_core.catalog.values import Record, read_values
-from toolscope_core.model.catalog import Catalog, FormerName, InputFile, Problem, Server
+from toolscope_core.model.catalog import Catalog, Finding, FormerName, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool
@@ -249,6 +249,7 @@ def read_catalog(
     sources: Sequence[Source | Path | str],
     format_name: str | None = None,
     report: Callable[[str], object] = lambda _: None,
+    scanned: Scanned = at_once,
 ) -> Catalog:
     """One catalog of all sources, with tools sorted by id and scanned, and servers sorted by name.
 
@@ -263,7 +264,8 @@ def read_catalog(
     unless it is the only source. Otherwise, the number of tools and problems is the number of
     records. Servers in a client's configuration count as records that cannot be read; alone they
     make a catalog without tools. The missing pages of a list count as such records too. ``report``
-    is called with the label of each source before the source is read.
+    is called with the label of each source before the source is read. ``scanned`` may share out the
+    search for problems in single tools.
 
     Raises ``CatalogError`` if no tool can be read, for an unknown format, and if a limit is
     exceeded.
@@ -306,16 +308,18 @@ def read_catalog(
         format=formats.pop() if len(formats) == 1 else "generic",
         problems=problems,
         findings=(
-            *scan_catalog(tools, servers),
-            *chain.from_iterable(
-                (finding for find in FINDERS for finding in find(tool)) for tool in tools
-            ),
+            *scan_catalog(tools, servers, scanned),
+            *scanned(_found_in_definitions, tools),
             *find_repeats(tools),
             *find_folded(tools),
         ),
         files=files,
         former_names=_former_names(all_contents, tools),
     )
+
+
+def _found_in_definitions(tools: Sequence[Tool]) -> list[Finding]:
+    return [finding for tool in tools for find in FINDERS for finding in find(tool)]
 
 
 def _former_names(

@@ -6,17 +6,22 @@ import os
 import signal
 import socket
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
 from toolscope_core.catalog.isolation import ITEM_TYPES
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.scan.orders import order_weights
+from toolscope_core.catalog.scan.scanner import FindIn
 from toolscope_core.catalog.sources import Source
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.errors import CatalogError
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, Tool
+
+_MANY = 500
+"""The fewest tools for which a second process is worth its start."""
+_PARTS = tuple(one.name for one in fields(Finding))
 
 
 def wait(descriptor: int) -> None:
@@ -59,7 +64,9 @@ def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None
 
     limit(request["bytes"], request["seconds"])
     try:
-        catalog = read_catalog(sources, request["forced"], lambda label: reply(reading=label))
+        catalog = read_catalog(
+            sources, request["forced"], lambda label: reply(reading=label), by_two
+        )
         reply(catalog=_as_json(catalog))
     except CatalogError as error:
         reply(refused=str(error))
@@ -67,6 +74,31 @@ def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None
         reply(limit="memory")
     except Exception:  # noqa: BLE001 - the rim of a process: a failure is reported, not lost
         reply(failed=traceback.format_exc())
+
+
+def by_two(find: FindIn, tools: Sequence[Tool]) -> list[Finding]:
+    """The findings in all tools, in order; of many, a second process searches half.
+
+    If that process fails, such as for want of memory, this one does its part too.
+    """
+    if len(tools) < _MANY or (os.cpu_count() or 1) < 2:
+        return find(tools)
+    mine, rest = tools[: len(tools) // 2], tools[len(tools) // 2 :]
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        try:
+            rows = [[getattr(finding, part) for part in _PARTS] for finding in find(rest)]
+            theirs.sendall(json.dumps(rows).encode())
+        finally:
+            os._exit(0)
+    theirs.close()
+    findings = find(mine)
+    with ours, ours.makefile("rb") as pipe:
+        try:
+            others = [Finding(*row) for row in json.loads(pipe.read())]
+        except ValueError:
+            others = find(rest)
+    return [*findings, *others]
 
 
 def _limit(memory: int, seconds: float) -> None:

@@ -8,7 +8,7 @@ sentences of a finding say what was found, where, and what to do.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -258,8 +258,19 @@ def _shadowing(tool: Tool, likeness: str, added: Mapping[str, Finding]) -> Findi
 
 WINDOW = 256
 
+FindIn = Callable[[Sequence[Tool]], list[Finding]]
+Scanned = Callable[[FindIn, Sequence[Tool]], list[Finding]]
+"""How tools are handed to a function that finds something in each of them: at once or in parts."""
 
-def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple[Finding, ...]:
+
+def at_once(find: FindIn, tools: Sequence[Tool]) -> list[Finding]:
+    """The findings in all tools."""
+    return find(tools)
+
+
+def scan_catalog(
+    tools: Sequence[Tool], servers: Sequence[Server] = (), scanned: Scanned = at_once
+) -> tuple[Finding, ...]:
     """All findings on the tools, in their order, then those on the texts of the servers.
 
     These are the findings on each tool by itself (``scan_tool``), and findings that depend on other
@@ -267,8 +278,12 @@ def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple
     """
     names = ToolNames.of(tools)
     texts = {tool.id: passages(tool) for tool in tools}
-    clean: set[str] = set()
-    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], clean, names)]
+
+    def scan(part: Sequence[Tool]) -> list[Finding]:
+        clean: set[str] = set()
+        return [item for tool in part for item in _scan(tool, texts[tool.id], clean, names)]
+
+    findings = scanned(scan, tools)
     findings += find_lookalikes(tools)
     findings += suspicious_wording.find_requested_secrets(tools)
     findings += [one for tool in tools for one in find_citations(tool, texts[tool.id], names)]
