@@ -2,10 +2,13 @@
 they still need.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.judge_prompt import (
@@ -16,7 +19,6 @@ from toolscope_core.llm.tasks.judge_prompt import (
 )
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, with_verdicts
 from toolscope_core.merging.contracted_graph import RowGraph
-from toolscope_core.merging.graph import MergeGraph, merge_graph
 from toolscope_core.merging.grouping import correct_pairs, family_graph, groups_at, with_families
 from toolscope_core.merging.model_verdicts import Audit, ModelVerdicts
 from toolscope_core.merging.pair_graph import merge_edges
@@ -27,6 +29,9 @@ from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import JsonObject, Tool
+
+if TYPE_CHECKING:
+    from toolscope_core.merging.graph import MergeGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ def clusters_to_audit(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts, config: QuestionConfig
 ) -> list[ToolSet]:
     """The clusters of one job that the verdicts form."""
+    from toolscope_core.merging.graph import merge_graph  # loads networkx
+
     bars, tools = bars_of(analysis), analysis.catalog.by_id
     edges = model_verdicts.edges(
         merge_edges(analysis), bars, analysis.threshold, analysis.far_candidates(analysis.threshold)
