@@ -24,7 +24,6 @@ from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOME_OF_ANSWER, ToolPair, serves_of
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.graph import spanning_pairs
 from toolscope_core.merging.model_verdicts import ModelVerdicts, SkippedPairs
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import QuestionConfig
@@ -211,6 +210,8 @@ def _in_rounds(
 
     Each round asks about a spanning forest of the merges that are not connected yet.
     """
+    from toolscope_core.merging.graph import spanning_pairs  # loads networkx
+
     merge_at = analysis.judge.weights.merge_at
     open_pairs = [pair for pair in plan.pairs if plan.same_job[pair] >= merge_at]
     now = [pair for pair in plan.pairs if plan.same_job[pair] < merge_at]
