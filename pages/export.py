@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from toolscope_core.catalog.formats.format_table import MATRIX
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from ui.export.client_files_panel import client_files_panel
 from ui.export.download_panel import download_panel, texts_panel
@@ -80,11 +81,11 @@ download_panel(snapshot, config, choice, fix, figures)
 figures_panel(figures, exports.edits_not_applied(snapshot, figures.plan))
 shared_names_panel(figures, fix)
 target = choice.target.name
-if figures.refusals or target not in figures.violations:
+if figures.refusals or target not in MATRIX:
     target = choice.format or own
 rules = validity_panel(figures, target)
-if rules in figures.toolsets:
-    limit_panel(figures.toolsets[rules], exports.ways(snapshot, gateway, rules), POLICIES)
+if parts := figures.toolsets(rules):
+    limit_panel(parts, exports.ways(snapshot, gateway, rules), POLICIES)
 merges_panel(figures)
 client_files_panel(figures.plan)
 texts_panel(snapshot, config)

@@ -16,6 +16,11 @@ def page(open_app):
     return open_app().open("export")
 
 
+def show_all_clients(page):
+    page.at.session_state["all_clients"] = True
+    page.at.run()
+
+
 def choose(page, label):
     page.widget("button_group", "target_").set_value(label).run()
 
@@ -68,6 +73,7 @@ def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
     show_files(page)
     assert list(page.at.dataframe[0].value["file"])[1] == "claude-code.json"
     assert "mcp__beta__send_mail" in page.at.code[0].value
+    show_all_clients(page)
     rules = page.widget("selectbox", "rules_")
     assert rules.value == "claude-code"
     choose(page, "ToolHive")
@@ -91,6 +97,8 @@ def test_a_persons_own_files_are_checked_against_the_export(page):
 
 
 def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
+    assert not page.tables("client", "result")
+    show_all_clients(page)
     matrix = page.tables("client", "result")[0].set_index("client")
     assert matrix.result["MCP"] == "1 violation"  # alpha serves list_files twice
     assert matrix.result["Neutral"] == "ok"
@@ -114,6 +122,7 @@ def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):
 
 
 def test_the_rules_of_clients_are_listed_with_their_fixes(page):
+    show_all_clients(page)
     rules = page.widget("selectbox", "rules_")
     assert rules.value == "mcp"
     rules.set_value("claude-code").run()
@@ -140,6 +149,7 @@ def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):
     assert len(page.tables("file", "tokens", "servers")[0]) == 2
     show_files(page)
     assert "toolset-1.json, lines 1 to" in page.text
+    show_all_clients(page)
     page.widget("selectbox", "rules_").set_value("cursor").run()
     assert list(page.tables("file", "tokens", "servers")[0]["tools"]) == [60, 60, 30]
 

@@ -66,7 +66,7 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
     if figures.refusals:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
         fixed = f" *Apply suggested fixes* fixes {fixes:,} of these violations." if fixes else ""
-        parts = figures.toolsets.get(target.name, ())
+        parts = figures.toolsets(target.name)
         if parts and target.writes:
             fixed += (
                 f" The toolset is split into {len(parts):,} toolset files, one for each agent, "

@@ -25,32 +25,17 @@ TOKENS_WIDTH = 360
 
 
 def validity_panel(figures: ExportFigures, target: str) -> str:
-    """Draw the clients, the tokens in each format, and the rules that one client's files violate.
+    """Draw the rules of ``target`` that the toolset violates and, on request, those of all clients,
+    with the tokens in each format.
 
-    Returns the name of that client, which at first is ``target``.
+    Returns the name of the client whose rules are shown, which at first is ``target``.
     """
-    st.subheader("Validation by client", anchor=False)
-    row = st.container(horizontal=True, gap="large")
+    st.subheader("Validation", anchor=False)
     titles = {name: target_named(name).title for name in MATRIX}
-    _matrix(figures, titles, row)
-    tokens = row.container(width=TOKENS_WIDTH)
-    sizes: Columns[SizeChange] = [
-        Column("format", lambda one: one.name),
-        Column("tokens before", lambda one: one.before.tokens, format="localized"),
-        Column("tokens after", lambda one: one.after.tokens, format="localized"),
-    ]
-    data_tables.draw(figures.sizes, sizes, "Tokens of the toolset by format", place=tokens)
-    tokens.caption(f"Tokens: {safe_text.untrusted(tokenizer().label)}.")
-    other_targets = [
-        name for name, violations in figures.violations.items() if violations and name != target
-    ]
-    rules = st.selectbox(
-        "Rule violations for",
-        [target, *other_targets],
-        format_func=lambda name: f"{titles.get(name, name)} ({len(figures.violations[name]):,})",
-        key=f"rules_{target}_{len(figures.violations[target])}",  # a label stays with its key
-    )
-    if not figures.violations[rules]:
+    box = st.expander("All clients and formats", key="all_clients", on_change="rerun")
+    rules = _all_clients(box, figures, target, titles) if box.open else target
+    violations = figures.violations(rules)
+    if not violations:
         if target_named(rules).rules in (Rules(), Rules(unique="none")):
             st.caption(f"The {rules} format has no rules to check files against.")
         else:
@@ -65,8 +50,31 @@ def validity_panel(figures: ExportFigures, target: str) -> str:
         Column("message", width=320),
         Column("remedy", title="alternative"),
     ]
-    data_tables.draw(figures.violations[rules], columns, "Rule violations and suggested fixes")
+    data_tables.draw(violations, columns, "Rule violations and suggested fixes")
     return rules
+
+
+def _all_clients(
+    box: DeltaGenerator, figures: ExportFigures, target: str, titles: Mapping[str, str]
+) -> str:
+    """Draw what each client makes of the toolset. Returns the name of a client to show in full."""
+    row = box.container(horizontal=True, gap="large")
+    _matrix(figures, titles, row)
+    tokens = row.container(width=TOKENS_WIDTH)
+    sizes: Columns[SizeChange] = [
+        Column("format", lambda one: one.name),
+        Column("tokens before", lambda one: one.before.tokens, format="localized"),
+        Column("tokens after", lambda one: one.after.tokens, format="localized"),
+    ]
+    data_tables.draw(figures.sizes(), sizes, "Tokens of the toolset by format", place=tokens)
+    tokens.caption(f"Tokens: {safe_text.untrusted(tokenizer().label)}.")
+    counts = {name: len(figures.violations(name)) for name in (target, *MATRIX)}
+    return box.selectbox(
+        "Rule violations for",
+        [name for name, count in counts.items() if count or name == target],
+        format_func=lambda name: f"{titles.get(name, name)} ({counts[name]:,})",
+        key=f"rules_{target}_{counts[target]}",  # a label stays with its key
+    )
 
 
 def limit_panel(
@@ -103,7 +111,7 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
     """Draw the number of violations for each client and each kind of rule, and how many can be
     fixed.
     """
-    violations = figures.violations
+    violations = {client: figures.violations(client) for client in MATRIX}
     rules = {client: Counter(one.rule for one in violations[client]) for client in MATRIX}
 
     def result(client: str) -> str:
@@ -138,7 +146,7 @@ def _consequence(
     figures: ExportFigures, target: str, rules: str, titles: Mapping[str, str]
 ) -> None:
     """Show how many rules are violated, and whether that blocks the download."""
-    violations = figures.violations[rules]
+    violations = figures.violations(rules)
     fixable = sum(bool(violation.fix) for violation in violations)
     name = titles.get(rules, rules)
     text = f"Rule violations for {name}: {len(violations):,}, {fixable:,} with a suggested fix."

@@ -82,30 +82,52 @@ class PolicySize:
 
 @dataclass(frozen=True, slots=True)
 class ExportFigures:
-    """The figures of a ``plan`` as it is exported.
+    """The figures of a ``plan`` as it is exported in a ``format``.
 
-    ``violations`` are the broken rules for each target name. ``refusals`` are those rules of the
-    chosen target that block the download. ``sizes`` has one entry for each prompt format. ``size``
-    is the entry for the chosen format or, if that is not used in prompts, for ``sizes_for``.
-    ``hostile`` maps the ids of tools that are exported with text for which the scan blocks them to
-    the codes of the findings. ``unreadable`` says in sentences what is left out because the target
-    could not accept it. ``toolsets`` are, for each target name, the parts into which the tool limit
-    splits the toolset, if there are several. ``files`` are the files in the bundle for clients and
-    APIs. ``shared_names`` has a line for each tool. ``loading`` has the size of the tools in every
-    prompt and of those left to a search; it is ``None`` if no tools are left to a search.
+    ``refusals`` are the broken rules of the chosen target that block the download. ``size`` is for
+    the chosen format or, if that is not used in prompts, for ``sizes_for``. ``hostile`` maps the
+    ids of tools that are exported with text for which the scan blocks them to the codes of the
+    findings. ``unreadable`` says in sentences what is left out because the target could not accept
+    it. ``files`` are the files in the bundle for clients and APIs. ``shared_names`` has a line for
+    each tool. ``loading`` has the size of the tools in every prompt and of those left to a search;
+    it is ``None`` if no tools are left to a search. What differs between targets is computed when
+    it is asked for.
     """
 
     plan: MergePlan
+    format: str
+    fix: bool
+    costs: Costs
     size: SizeChange
-    sizes: tuple[SizeChange, ...]
-    violations: Mapping[str, tuple[target_rules.RuleViolation, ...]]
-    toolsets: Mapping[str, tuple[ToolsetLine, ...]]
     refusals: tuple[target_rules.RuleViolation, ...]
     hostile: Mapping[str, tuple[str, ...]]
     unreadable: tuple[str, ...]
     files: tuple[str, ...]
     shared_names: tuple[_SharedName, ...]
     loading: tuple[Size, Size] | None = None
+
+    def violations(self, target: str) -> tuple[target_rules.RuleViolation, ...]:
+        """The broken rules of a target."""
+        fix = self.fix and target == self.format
+        return kept_under(
+            self.plan,
+            "violations",
+            (target, fix),
+            lambda: checked_plan.broken_rules(self.plan, target, fix),
+            limit=2 * len(format_table.MATRIX),
+        )
+
+    def toolsets(self, target: str) -> tuple[ToolsetLine, ...]:
+        """The parts into which the tool limit of a target splits the toolset; empty if one is
+        enough.
+        """
+        return kept_under(
+            self.plan, "toolsets", target, lambda: toolset_lines(self.plan, target, self.costs)
+        )
+
+    def sizes(self) -> tuple[SizeChange, ...]:
+        """The size in each prompt format."""
+        return tuple(plan_size(self.plan, name, self.costs) for name in format_table.PROMPT_FORMATS)
 
     @property
     def withheld(self) -> int:
@@ -272,18 +294,14 @@ def figures_of(
     target = format or plan.catalog.format
     names = _shared_names(plan, target)
     plan = checked_plan.readable_plan(plan, format, fix, leave_out)
-    sizes = {name: plan_size(plan, name, costs) for name in format_table.PROMPT_FORMATS}
-    against = {
-        name: checked_plan.broken_rules(plan, name, fix and name == target)
-        for name in (*format_table.MATRIX, target)
-    }
-    size = sizes.get(format or sizes_for, sizes[sizes_for])
+    sized = format if format in format_table.PROMPT_FORMATS else sizes_for
+    size = plan_size(plan, sized, costs)
     return ExportFigures(
         plan=plan,
+        format=target,
+        fix=fix,
+        costs=costs,
         size=size,
-        sizes=tuple(sizes.values()),
-        violations=against,
-        toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
         refusals=checked_plan.toolset_refusals(plan, format, fix),
         hostile=_hostile(plan),
         unreadable=checked_plan.held_back(plan),
