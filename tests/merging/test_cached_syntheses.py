@@ -40,13 +40,15 @@ def made(monkeypatch):
 
 
 def clusters(catalog, folder):
+    """The proposals of a run with the caches in the folder."""
     return plan_merge(analysed(catalog, folder), (), PlanConfig(accept="none")).clusters
 
 
-def test_the_next_run_reads_what_this_one_made(tmp_path, made):
+def test_the_next_run_reads_what_this_one_made(tmp_path, made, monkeypatch):
     first = clusters(CATALOG, tmp_path)
     assert first and made
     made.clear()
+    monkeypatch.setattr(group_syntheses, "told_once", made.append)
     assert clusters(CATALOG, tmp_path) == first
     assert made == []
 
@@ -80,7 +82,9 @@ def test_all_that_a_tool_says_is_part_of_the_key():
 def test_a_value_that_cannot_be_read_is_made_again(tmp_path, made):
     first = clusters(CATALOG, tmp_path)
     version, entries = json.loads(read_sealed(tmp_path / "syntheses.json"))
-    damaged = {key: {**value, "arguments": "none"} for key, value in entries.items()}
+    kinds = {type(value) for value in entries.values()}
+    assert kinds == {dict, list}, "a merged tool, and sentences on its arguments"
+    damaged = {key: {"arguments": "none"} for key in entries}
     write_sealed(tmp_path, "syntheses.json", json.dumps([version, damaged]).encode())
     made.clear()
     assert clusters(CATALOG, tmp_path) == first

@@ -120,10 +120,14 @@ def analyse(
     )
     analysis.remember(left, right, probabilities)
     _make(analysis, progress)
-    with suppress(ConfigError):  # they are judged again then
-        cached_judge.save()
-        analysis.syntheses.save()
+    _save(analysis)
     return analysis
+
+
+def _save(analysis: Analysis) -> None:
+    with suppress(ConfigError):  # they are made again then
+        analysis.cached_judge.save()
+        analysis.syntheses.save()
 
 
 def _far_pairs(
@@ -142,10 +146,11 @@ def _far_pairs(
 
 
 def judge_at_lowest_thresholds(analysis: Analysis) -> None:
-    """Fill the cache with the judge's results for all pairs down to the lowest threshold on
-    probability.
+    """Fill the caches with what the lowest threshold on probability needs, for this run and the
+    next.
     """
     groups_at(analysis, Constraints(), MergeThresholds(analysis.threshold, LEAST_PROBABILITY))
+    _save(analysis)
 
 
 def _make(analysis: Analysis, progress: Progress) -> None:

@@ -57,8 +57,8 @@ _LENGTHS = frozenset("max maximum limit length".split())
 _LEAST_TOOLS = 2
 """The number of tools that must work on a thing before the server is said to have it."""
 
-_MOST_CACHED = 4_000
-"""The most merged tools in the cache."""
+_MOST_CACHED = 8_000
+"""The most merged tools, and sentences on their arguments, in the cache."""
 
 _SAME_TOOLS = 0.4
 """Two servers are instances of the same server if they share this part of the
@@ -166,8 +166,15 @@ def _shape(tool: Tool) -> tuple[str, frozenset[str]]:
 
 _Members = tuple[str, ...]
 _SYNTHESIS = TypeAdapter(Synthesis)
+_SENTENCES = TypeAdapter(tuple[str, ...])
 _READ = "id name description server schema returns annotations raw implied_server".split()
 """The parts of a tool that are read, in the order in which they were declared."""
+
+
+def _key(tools: Iterable[Tool], *facts: object) -> str:
+    """A 128-bit hash of tools as they are written and of facts about them, as JSON values."""
+    text = json.dumps([[[getattr(tool, part) for part in _READ] for tool in tools], facts])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class GroupSyntheses:
@@ -278,15 +285,13 @@ class GroupSyntheses:
         """
         facts = [
             (
-                [getattr(tool, part) for part in _READ],
                 [tool.id in ids for ids in (self._blocked, self._warned, unfit)],
                 self.keepers.get(tool.server, 0.0),
                 self._contents_of(tool.owner) if keep_all and not family else None,
             )
             for tool in tools
         ]
-        text = json.dumps([canonical, family, keep_all, facts])
-        key = hashlib.sha256(text.encode()).hexdigest()[:32]
+        key = _key(tools, canonical, family, keep_all, facts)
         (value,) = self._cached.get([key])
         if value is not None:
             with suppress(ValidationError):
@@ -342,18 +347,7 @@ class GroupSyntheses:
                 if pair[0] is not canonical
             ]
             self._differences[key] = Differences(
-                arguments=told_once(
-                    change
-                    for tool, alpha in others
-                    for change in (
-                        words_apart(tool, canonical)
-                        if synthesis.kind == "gateway"
-                        else (
-                            *silent_changes(tool, canonical, alpha.moves),
-                            *_default_lengths(canonical, alpha),
-                        )
-                    )
-                ),
+                arguments=self._changes(canonical, others, synthesis.kind),
                 words=tuple(self._words(canonical, others)) if synthesis.kind == "drop_in" else (),
                 guards=guards(
                     tools, synthesis.canonical, synthesis.kind, self._companions, one_account
@@ -366,6 +360,30 @@ class GroupSyntheses:
                 },
             )
         return self._differences[key]
+
+    def _changes(
+        self, canonical: Tool, others: Sequence[tuple[Tool, ArgumentMap]], kind: ClusterKind
+    ) -> tuple[str, ...]:
+        """What changes in the arguments of the other tools' calls, from the cache or computed."""
+        key = _key([canonical, *(tool for tool, _ in others)], kind, repr([a for _, a in others]))
+        (value,) = self._cached.get([key])
+        if value is not None:
+            with suppress(ValidationError):
+                return _SENTENCES.validate_python(value)
+        changes = told_once(
+            change
+            for tool, alpha in others
+            for change in (
+                words_apart(tool, canonical)
+                if kind == "gateway"
+                else (
+                    *silent_changes(tool, canonical, alpha.moves),
+                    *_default_lengths(canonical, alpha),
+                )
+            )
+        )
+        self._cached.add({key: changes})
+        return changes
 
     def _are_startable(self, tool: Tool, other: Tool) -> bool:
         """Whether both tools' servers can be started and are different programs."""
