@@ -7,6 +7,7 @@ from tests.pages.screen import figures, metrics, open_page, words
 from tests.ui.services import small_workspace
 from tests.ui.services.test_learned_searches import QUERIES
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.tokens import find_unused
 from toolscope_core.evaluation.comparison import ComparedQuery
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.configuration import PlanConfig
@@ -126,6 +127,20 @@ def test_what_is_accepted_is_not_offered_again_and_the_closest_server_is_named(m
     snapshot = work.snapshot(record.id)
     review.decide(snapshot, "accept", review.queue(snapshot)[0], "ann")
     assert "Nothing more to merge" in words(app.run())
+
+
+def test_definitions_that_nothing_uses_are_said_and_not_counted(monkeypatch, work):
+    unread = {"Fish": {"type": "string", "description": "Of no use. " * 40}}
+    raw = {"name": "sum", "inputSchema": {"type": "object", "properties": {}, "$defs": unread}}
+    wide = replace(small_workspace.SUM, raw=raw)
+    plain = small_workspace.catalog(small_workspace.MAIL, wide)
+    work.catalogs.add("Wide", replace(plain, findings=find_unused(wide)))
+    (caption,) = [
+        one.value
+        for one in open_page(monkeypatch, work, catalog="Wide").caption
+        if "Not counted" in one.value
+    ]
+    assert 100 < figures(caption, "tokens of definitions")[0] < 200
 
 
 def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):

@@ -156,6 +156,10 @@ def tool_tokens(tool: Tool, format: str = PROMPT_FORMATS[0]) -> int:
     return tool_size(tool, format).tokens
 
 
+UNUSED = "unused-definitions"
+"""The code of ``find_unused``."""
+
+
 def unused_tokens(tool: Tool) -> int:
     """The tokens of definitions in the tool's record that nothing uses.
 
@@ -178,7 +182,7 @@ def find_unused(tool: Tool) -> tuple[Finding, ...]:
         "of every prompt. Use an exported toolset, which leaves them out, or ask the "
         "server's author to remove them."
     )
-    return (Finding(tool.id, "info", "unused-definitions", "schema", message),)
+    return (Finding(tool.id, "info", UNUSED, "schema", message),)
 
 
 class Costs:

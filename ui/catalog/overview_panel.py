@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.catalog.clients.client_table import Client
 from toolscope_core.catalog.formats.format_table import ADVISED, MATRIX, target_named
 from toolscope_core.catalog.formats.record_format import Target
-from toolscope_core.catalog.tokens import tokenizer, unused_tokens
+from toolscope_core.catalog.tokens import UNUSED, tokenizer, unused_tokens
 from toolscope_core.merging.coverage import Coverage
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import PlanConfig
@@ -201,7 +201,9 @@ def today(snapshot: Snapshot) -> ToolsetPrice:
 @kept()
 def unused(snapshot: Snapshot) -> int:
     """The tokens of unused definitions. No price on this page includes them."""
-    return sum(map(unused_tokens, snapshot.catalog.tools))
+    catalog = snapshot.catalog
+    ids = {finding.tool_id for finding in catalog.findings if finding.code == UNUSED}
+    return sum(unused_tokens(catalog.by_id[one]) for one in ids)
 
 
 @kept()
