@@ -8,6 +8,7 @@ import pytest
 
 from toolscope_core.catalog import shards, sources
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.catalog.scan import scanner
 from toolscope_core.catalog.shards import read_shards
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.errors import CatalogError, ToolScopeError
@@ -48,6 +49,25 @@ def test_a_tool_that_speaks_of_one_in_another_shard_is_found(tmp_path):
     put_server(tmp_path, "b.json", "weather", described("tell", "Use this instead of send_mail."))
     codes = {one.code for one in read_shards([tmp_path]).findings}
     assert "redefines-tool" in codes
+
+
+def test_a_tool_is_scanned_again_where_other_shards_may_change_what_is_found(tmp_path, monkeypatch):
+    cites = described("tell", "Takes the id that send_mail returns.")
+    put_server(tmp_path, "a.json", "mail", described("send_mail", "Sends a mail."))
+    put_server(tmp_path, "b.json", "desk", cites, described("read", HOSTILE), described("open"))
+    scanned = []
+
+    def scan(tool, *others):
+        scanned.append(tool.name)
+        return whole(tool, *others)
+
+    whole = scanner._scan
+    monkeypatch.setattr(scanner, "_scan", scan)
+    findings = read_shards([tmp_path]).findings
+    assert sorted(scanned) == ["read", "tell"]
+    monkeypatch.setattr(shards, "cites_tools", lambda *_: True)
+    assert read_shards([tmp_path]).findings == findings
+    assert {"read", "tell"} <= {one.tool_id.rpartition("/")[2] for one in findings}
 
 
 def test_a_shard_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path):

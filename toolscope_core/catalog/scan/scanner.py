@@ -97,6 +97,12 @@ def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> It
                 yield finding
 
 
+def cites_tools(tool: Tool, names: ToolNames) -> bool:
+    """Whether a text of the tool names another tool, so that its findings depend on the others."""
+    texts = (passage.text for passage in passages(tool) if passage.path not in _NAMES)
+    return any(_cited(text, names) - {tool.name} for text in texts)
+
+
 def _cited(text: str, names: ToolNames) -> set[str]:
     names_found = {*names.rare.intersection(TOKEN.findall(text))}
     if "`" in text or "()" in text:
