@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import networkx as nx
-
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import (
     ImportPreview,
@@ -231,6 +229,8 @@ def toolset_changes(
     before: MergePlan | ProfileTools, after: MergePlan | ProfileTools
 ) -> tuple[ToolsetDifference, ...]:
     """Every tool of both toolsets exactly once, sorted by kind as in ``KINDS``, then by id."""
+    import networkx as nx  # takes longer than the rest of the page
+
     sides = nx.Graph()
     for side, plan in enumerate((before, after)):
         for place, tool in enumerate(plan.tools):
