@@ -54,8 +54,8 @@ class EndpointClient:
         logging.getLogger("httpcore2").setLevel(logging.INFO)  # below, it logs reply headers
         self._deadline = endpoint.deadline
         # httpx closes the socket of a handshake that runs out of time, but not of one that is
-        # cancelled
-        timeout = httpx2.Timeout(endpoint.deadline, connect=0.9 * endpoint.deadline)
+        # cancelled, so its time ends long before the call is cancelled, also on a busy machine
+        timeout = httpx2.Timeout(endpoint.deadline, connect=0.5 * endpoint.deadline)
         self._secret = key.secret
         web = httpx2.AsyncClient(
             transport=_Transport(endpoint.origin, key.secret),
