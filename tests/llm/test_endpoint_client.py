@@ -31,7 +31,7 @@ def test_a_handshake_ends_by_the_deadline_too():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         origin = f"https://127.0.0.1:{silent.getsockname()[1]}"
         model = EndpointModel(Endpoint(origin, "m", deadline=1.5), ApiKey(origin, SECRET))
-        assert "not answer within 1.5 s" in model.ask(REQUEST).reason
+        assert "1.5 s" in model.ask(REQUEST).reason
 
 
 @pytest.mark.parametrize(

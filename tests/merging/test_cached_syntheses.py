@@ -82,8 +82,7 @@ def test_all_that_a_tool_says_is_part_of_the_key():
 def test_a_value_that_cannot_be_read_is_made_again(tmp_path, made):
     first = clusters(CATALOG, tmp_path)
     version, entries = json.loads(read_sealed(tmp_path / "syntheses.json"))
-    kinds = {type(value) for value in entries.values()}
-    assert kinds == {dict, list}, "a merged tool, and sentences on its arguments"
+    assert {type(value) for value in entries.values()} == {dict, list}
     damaged = {key: {"arguments": "none"} for key in entries}
     write_sealed(tmp_path, "syntheses.json", json.dumps([version, damaged]).encode())
     made.clear()

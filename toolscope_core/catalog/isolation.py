@@ -66,7 +66,7 @@ def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> 
 def read_files(paths: Sequence[Path]) -> Catalog:
     """The catalog in files and folders, read by ``load_paths`` and ``read_isolated``.
 
-    They are cached for the next command, which then starts no process.
+    It is cached for the next command, which then starts no process.
     """
     sources = load_paths(paths)
     if not CAN_FORK:

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -165,6 +166,7 @@ def _shape(tool: Tool) -> tuple[str, frozenset[str]]:
 
 
 _Members = tuple[str, ...]
+_Value = TypeVar("_Value")
 _SYNTHESIS = TypeAdapter(Synthesis)
 _SENTENCES = TypeAdapter(tuple[str, ...])
 _READ = "id name description server schema returns annotations raw implied_server".split()
@@ -292,14 +294,19 @@ class GroupSyntheses:
             for tool in tools
         ]
         key = _key(tools, canonical, family, keep_all, facts)
-        (value,) = self._cached.get([key])
-        if value is not None:
-            with suppress(ValidationError):
-                return _SYNTHESIS.validate_python(value)
-        keepers = Keepers(self.keepers, unfit, self._warned, self._contents_of)
-        synthesis = synthesise(tools, self._blocked, canonical, family, keep_all, keepers)
-        self._cached.add({key: asdict(synthesis)})
+        synthesis = self._read(key, _SYNTHESIS)
+        if synthesis is None:
+            keepers = Keepers(self.keepers, unfit, self._warned, self._contents_of)
+            synthesis = synthesise(tools, self._blocked, canonical, family, keep_all, keepers)
+            self._cached.add({key: asdict(synthesis)})
         return synthesis
+
+    def _read(self, key: str, kind: TypeAdapter[_Value]) -> _Value | None:
+        """The value of a key in the cache; ``None`` if there is none that can be read."""
+        (value,) = self._cached.get([key])
+        with suppress(ValidationError):
+            return kind.validate_python(value)
+        return None
 
     def save(self) -> None:
         """Store new merged tools. Raises ``ConfigError`` if the folder is unusable."""
@@ -366,10 +373,9 @@ class GroupSyntheses:
     ) -> tuple[str, ...]:
         """What changes in the arguments of the other tools' calls, from the cache or computed."""
         key = _key([canonical, *(tool for tool, _ in others)], kind, repr([a for _, a in others]))
-        (value,) = self._cached.get([key])
-        if value is not None:
-            with suppress(ValidationError):
-                return _SENTENCES.validate_python(value)
+        changes = self._read(key, _SENTENCES)
+        if changes is not None:
+            return changes
         changes = told_once(
             change
             for tool, alpha in others
