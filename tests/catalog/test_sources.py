@@ -65,7 +65,7 @@ def test_a_tool_is_scanned_again_where_other_shards_may_change_what_is_found(tmp
     monkeypatch.setattr(scanner, "_scan", scan)
     findings = read_shards([tmp_path]).findings
     assert sorted(scanned) == ["read", "tell"]
-    monkeypatch.setattr(shards, "cites_tools", lambda *_: True)
+    monkeypatch.setattr(scanner, "_cites_tools", lambda *_: True)
     assert read_shards([tmp_path]).findings == findings
     assert {"read", "tell"} <= {one.tool_id.rpartition("/")[2] for one in findings}
 

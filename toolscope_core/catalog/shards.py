@@ -10,7 +10,7 @@ from toolscope_core.catalog import sources
 from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.naming import FOLDED, REPEAT, assign_ids, find_folded, find_repeats
-from toolscope_core.catalog.scan.scanner import FindIn, ToolNames, cites_tools, scan_catalog
+from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
 from toolscope_core.model.cluster import grouped
@@ -144,10 +144,6 @@ def _findings(
         if finding.tool_id and finding.code not in (REPEAT, FOLDED)
         for tool in alike[catalog.by_id[finding.tool_id].fingerprint]
     ]
-    names, suspicious = ToolNames.of(tools), {finding.tool_id for finding in by_readers}
-
-    def scanned_again(find: FindIn, every: Sequence[Tool]) -> list[Finding]:
-        return find([tool for tool in every if tool.id in suspicious or cites_tools(tool, names)])
-
-    among_all = (*scan_catalog(tools, servers, scanned_again), *by_readers)
+    suspicious = {finding.tool_id for finding in by_readers}
+    among_all = (*scan_catalog(tools, servers, suspicious=suspicious), *by_readers)
     return tuple(dict.fromkeys((*among_all, *find_repeats(tools), *find_folded(tools))))

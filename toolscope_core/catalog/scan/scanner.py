@@ -8,7 +8,7 @@ sentences of a finding say what was found, where, and what to do.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -97,10 +97,9 @@ def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> It
                 yield finding
 
 
-def cites_tools(tool: Tool, names: ToolNames) -> bool:
-    """Whether a text of the tool names another tool, so that its findings depend on the others."""
-    texts = (passage.text for passage in passages(tool) if passage.path not in _NAMES)
-    return any(_cited(text, names) - {tool.name} for text in texts)
+def _cites_tools(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> bool:
+    prose = (passage.text for passage in texts if passage.path not in _NAMES)
+    return any(_cited(text, names) - {tool.name} for text in prose)
 
 
 def _cited(text: str, names: ToolNames) -> set[str]:
@@ -275,12 +274,17 @@ def at_once(find: FindIn, tools: Sequence[Tool]) -> list[Finding]:
 
 
 def scan_catalog(
-    tools: Sequence[Tool], servers: Sequence[Server] = (), scanned: Scanned = at_once
+    tools: Sequence[Tool],
+    servers: Sequence[Server] = (),
+    scanned: Scanned = at_once,
+    suspicious: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """All findings on the tools, in their order, then those on the texts of the servers.
 
     These are the findings on each tool by itself (``scan_tool``), and findings that depend on other
-    tools: names in disguise, citations, secrets that no sibling asks for, and shadowing.
+    tools: names in disguise, citations, secrets that no sibling asks for, and shadowing. If all
+    tools were scanned among fewer tools, ``suspicious`` are the ids of those with a finding; of the
+    others, only those that name another tool are scanned by themselves again.
     """
     names = ToolNames.of(tools)
     texts = {tool.id: passages(tool) for tool in tools}
@@ -289,7 +293,14 @@ def scan_catalog(
         clean: set[str] = set()
         return [item for tool in part for item in _scan(tool, texts[tool.id], clean, names)]
 
-    findings = scanned(scan, tools)
+    changed = tools
+    if suspicious is not None:
+        changed = [
+            tool
+            for tool in tools
+            if tool.id in suspicious or _cites_tools(tool, texts[tool.id], names)
+        ]
+    findings = scanned(scan, changed)
     findings += find_lookalikes(tools)
     findings += suspicious_wording.find_requested_secrets(tools)
     findings += [one for tool in tools for one in find_citations(tool, texts[tool.id], names)]
