@@ -100,6 +100,20 @@ def test_every_format_carries_every_catalog(file, format):
         assert again(written_whole(catalog), forced=format) == replace(catalog, problems=())
 
 
+@pytest.mark.parametrize("sendable", [False, True])
+@pytest.mark.parametrize("file", [*FILES, *DOCUMENTS])
+def test_a_tool_as_it_was_read_is_written_like_a_copy_that_is_read_again(file, sendable):
+    catalog = load(file)
+    assert {tool.raw_format for tool in catalog.tools} <= {catalog.format, ""}
+    copied = replace(catalog, tools=tuple(replace(tool) for tool in catalog.tools))
+    assert not any(tool.raw_format for tool in copied.tools)
+    for format in OUTPUTS:
+        own = written_whole(catalog, format, sendable=sendable)
+        assert canonical_json(own) == canonical_json(
+            written_whole(copied, format, sendable=sendable)
+        )
+
+
 def test_only_what_changed_is_overlaid():
     gate = load("mcp_list.json").by_id["open_gate"]
     hints = replace(gate, annotations={"readOnlyHint": True})

@@ -202,4 +202,6 @@ atexit.register(_reader.end)
 
 def _catalog(value: JsonObject) -> Catalog:
     items = {part: tuple(kind(*item) for item in value[part]) for part, kind in ITEM_TYPES.items()}
+    for tool, format in zip(items["tools"], value["raw_formats"], strict=True):
+        tool.declared_in(format)
     return Catalog(format=value["format"], **items)

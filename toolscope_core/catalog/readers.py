@@ -391,7 +391,7 @@ def _read_tools(
         for item in contents.items
     )
     return [
-        replace(outcome, server=source_server)
+        replace(outcome, server=source_server).declared_in(outcome.raw_format)
         if source_server and isinstance(outcome, Tool) and not outcome.server
         else outcome
         for outcome in outcomes

@@ -119,4 +119,5 @@ def _as_json(catalog: Catalog) -> JsonObject:
         ]
         for part, kind in ITEM_TYPES.items()
     }
-    return {**items, "format": catalog.format}
+    raw_formats = [tool.raw_format for tool in catalog.tools]
+    return {**items, "raw_formats": raw_formats, "format": catalog.format}

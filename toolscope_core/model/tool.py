@@ -89,7 +89,8 @@ class Tool:
     Neither of these two is part of equality, ids or fingerprints. ``annotations`` uses the MCP hint
     names. ``raw`` is the record as it was read, unknown fields included. ``parameters`` are the
     declared top-level ones in their order. ``fingerprint`` hashes server, name and definition;
-    ``content_hash`` leaves the server out.
+    ``content_hash`` leaves the server out. ``raw_format`` is the format in which ``raw`` declares
+    exactly this; a copy with changes has none.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Tool:
     parameters: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
     fingerprint: str = field(init=False, repr=False)
     content_hash: str = field(init=False, repr=False)
+    raw_format: str = field(init=False, default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
         content = digest(
@@ -116,6 +118,11 @@ class Tool:
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+    def declared_in(self, format: str) -> "Tool":
+        """The same tool, marked as what ``raw`` declares in the format."""
+        object.__setattr__(self, "raw_format", format)
+        return self
 
     @property
     def owner(self) -> str:

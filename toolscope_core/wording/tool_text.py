@@ -92,7 +92,12 @@ def tool_text(tool: Tool) -> str:
     Joining words by underscores ranks labelled merges higher than spaces do, and so does cutting
     long descriptions on MCP servers (benchmarks/judge_quality.py).
     """
-    return encodable(f"{snake_name(tool)}: {_shorten(' '.join(source_text(tool).split()))}")
+    return named_text(snake_name(tool), source_text(tool))
+
+
+def named_text(name: str, description: str) -> str:
+    """The embedded text of a name and a description, as in ``tool_text``."""
+    return encodable(f"{name}: {_shorten(' '.join(description.split()))}")
 
 
 def _shorten(description: str) -> str:

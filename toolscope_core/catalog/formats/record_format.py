@@ -299,7 +299,7 @@ def read_record(
     own_id = own if isinstance(own, str) else "" if own is None else canonical_json(own)
     hints = format.get(record, "annotations")
     values = hints if isinstance(hints, dict) else {}
-    return Tool(
+    tool = Tool(
         id=own_id if own_id.strip() else f"{server}/{name}" if server else name,
         name=name,
         description=_text(format, record, "description"),
@@ -311,6 +311,7 @@ def read_record(
         },
         raw=record,
     )
+    return tool.declared_in(format.name)
 
 
 def own_server(record: JsonObject, format: RecordFormat) -> str:

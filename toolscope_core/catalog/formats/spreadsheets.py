@@ -13,6 +13,7 @@ from toolscope_core.model.tool import canonical_json
 
 _EQUALS, _OTHERS = "[=＝﹦⁼₌]", "[" + re.escape("+-@＋－＠﹢﹣﹫⁺⁻₊₋−") + "]"
 _SIGNS = f"(?:{_EQUALS}|{_OTHERS})"
+_SIGN = re.compile(_SIGNS)
 _HIDDEN = HIDDEN.pattern[1:-1]
 _UNSEEN = rf"[\s\"'{_HIDDEN}]*"
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[,}\]]"
@@ -84,5 +85,6 @@ def relabel_csv(relabels: Sequence[Relabel]) -> bytes:
 
 
 def _inert(cell: str) -> str:
-    cell = _BEHIND.sub(r"\g<0>'", cell)
+    if _SIGN.search(cell):
+        cell = _BEHIND.sub(r"\g<0>'", cell)
     return f"'{cell}" if _FORMULA.match(cell) else cell

@@ -166,6 +166,8 @@ def _read_raw(tool: Tool, format: RecordFormat) -> Tool | None:
     A record whose parts are in the places of a framework can be written unchanged, but not edited.
     """
     is_fit = fits(tool.raw, format)
+    if is_fit and tool.raw_format == format.name:
+        return tool
     if not (is_fit or (format is GENERIC and GENERIC.marks(tool.raw))):
         return None
     try:
