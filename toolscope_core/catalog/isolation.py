@@ -39,6 +39,9 @@ ITEM_TYPES: dict[str, type] = {
     "former_names": FormerName,
 }
 _CACHED, _MOST_CACHED = "catalogs", 24
+_CLEAN, _MOST_CLEAN = "clean_tools.json", 50_000
+_CODE = ("catalog", "model", "files")
+"""The packages that read."""
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 _logger = logging.getLogger(__name__)
@@ -85,7 +88,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
 
 def _digest(sources: Sequence[Source]) -> str:
     """A hash of all sources of a catalog, and of the program that reads them."""
-    parts = [code_version("catalog", "model", "files")]
+    parts = [code_version(*_CODE)]
     parts += [
         text for source in sources for text in (source.label, source.folder, str(len(source.data)))
     ]
@@ -97,13 +100,15 @@ def _digest(sources: Sequence[Source]) -> str:
 def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonObject:
     """The catalog as JSON, from a process with limits. Raises the same errors as
     ``read_isolated``.
+
+    Tools in which an earlier reading found nothing are not searched again.
     """
-    started = time.monotonic()
+    started, clean = time.monotonic(), _clean_tools()
     with _reader.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
         answer: dict[str, Any] = {}
         with suppress(OSError):  # the child has ended, or does not answer
-            _send(connection, sources, format_name)
+            _send(connection, sources, format_name, clean)
             with connection.makefile("rb") as replies:
                 for line in replies:  # the label of each source, then the catalog
                     answer |= json.loads(line)
@@ -111,12 +116,33 @@ def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonOb
         raise CatalogError(answer["refused"])
     if "catalog" not in answer:
         raise _no_answer(answer, sources, time.monotonic() - started)
+    _save_clean([*dict.fromkeys((*answer["clean"], *clean))], len(clean))
     value: JsonObject = answer["catalog"]
     return value
 
 
-def _send(connection: socket.socket, sources: Sequence[Source], format_name: str | None) -> None:
+def _clean_tools() -> list[str]:
+    """The keys of the tools in which nothing was found, the latest first."""
+    body = read_sealed(read_environment().cache_dir / _CLEAN)
+    version, keys = json.loads(body) if body else ("", [])
+    return keys if version == code_version(*_CODE) else []
+
+
+def _save_clean(keys: Sequence[str], before: int) -> None:
+    if len(keys) > before:
+        with suppress(ConfigError, OSError):  # without them, all tools are searched again
+            body = json.dumps([code_version(*_CODE), keys[:_MOST_CLEAN]]).encode()
+            write_sealed(read_environment().cache_dir, _CLEAN, body)
+
+
+def _send(
+    connection: socket.socket,
+    sources: Sequence[Source],
+    format_name: str | None,
+    clean: Sequence[str],
+) -> None:
     request = {
+        "clean": clean,
         "sources": [
             (
                 *(source.label, source.format, source.folder, len(source.data)),

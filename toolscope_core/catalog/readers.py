@@ -1,7 +1,7 @@
 """Reads native tool catalogs into one ``Catalog``; every record becomes a tool or a problem."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -38,7 +38,7 @@ from toolscope_core.catalog.values import Record, read_values
 from toolscope_core.model.catalog import Catalog, Finding, FormerName, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import letters_and_digits
 
 _LONGEST_VERSION = 100
@@ -250,6 +250,7 @@ def read_catalog(
     format_name: str | None = None,
     report: Callable[[str], object] = lambda _: None,
     scanned: Scanned = at_once,
+    clean: Set[str] = frozenset(),
 ) -> Catalog:
     """One catalog of all sources, with tools sorted by id and scanned, and servers sorted by name.
 
@@ -265,7 +266,8 @@ def read_catalog(
     records. Servers in a client's configuration count as records that cannot be read; alone they
     make a catalog without tools. The missing pages of a list count as such records too. ``report``
     is called with the label of each source before the source is read. ``scanned`` may share out the
-    search for problems in single tools.
+    search for problems in single tools. A tool whose ``clean_key`` is in ``clean`` had no finding
+    when it was read before, and is searched only for what depends on other tools.
 
     Raises ``CatalogError`` if no tool can be read, for an unknown format, and if a limit is
     exceeded.
@@ -302,20 +304,26 @@ def read_catalog(
         if file.tools
     }
     servers = _all_servers(all_contents, common, tools)
+    new = [tool for tool in tools if not clean or clean_key(tool) not in clean]
     return Catalog(
         tools=tools,
         servers=servers,
         format=formats.pop() if len(formats) == 1 else "generic",
         problems=problems,
         findings=(
-            *scan_catalog(tools, servers, scanned),
-            *scanned(_found_in_definitions, tools),
+            *scan_catalog(tools, servers, scanned, {tool.id for tool in new}),
+            *scanned(_found_in_definitions, new),
             *find_repeats(tools),
             *find_folded(tools),
         ),
         files=files,
         former_names=_former_names(all_contents, tools),
     )
+
+
+def clean_key(tool: Tool) -> str:
+    """A hash of all that the search for problems in a single tool reads."""
+    return digest(tool.fingerprint, tool.raw)
 
 
 def _found_in_definitions(tools: Sequence[Tool]) -> list[Finding]:

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from toolscope_core.catalog.isolation import ITEM_TYPES
-from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.readers import clean_key, read_catalog
 from toolscope_core.catalog.scan.orders import order_weights
 from toolscope_core.catalog.scan.scanner import FindIn
 from toolscope_core.catalog.sources import Source
@@ -65,9 +65,15 @@ def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None
     limit(request["bytes"], request["seconds"])
     try:
         catalog = read_catalog(
-            sources, request["forced"], lambda label: reply(reading=label), by_two
+            sources,
+            request["forced"],
+            lambda label: reply(reading=label),
+            by_two,
+            frozenset(request["clean"]),
         )
-        reply(catalog=_as_json(catalog))
+        unclean = {finding.tool_id for finding in catalog.findings}
+        clean = [clean_key(tool) for tool in catalog.tools if tool.id not in unclean]
+        reply(catalog=_as_json(catalog), clean=clean)
     except CatalogError as error:
         reply(refused=str(error))
     except MemoryError:
