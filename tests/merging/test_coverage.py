@@ -365,3 +365,26 @@ def test_servers_of_three_names_are_copies_where_each_name_may_be_one_job():
     links = [(f"a/{name}", f"b/{name}") for name in names]
     assert coverage(*tools, links=links).are_copies("a", "b")
     assert not coverage(*tools, links=links[:2]).are_copies("a", "b")
+
+
+def test_the_share_is_the_same_without_comparing_every_call():
+    tools = [tool(server, name, "query") for server in "abc" for name in ("find", "open", "own")]
+    tools += [tool("c", "look", "query", "place"), Tool("b/raw", "raw", "Does raw.", "b")]
+    ids = [one.id for one in tools]
+    tools.append(tool("d", "own", "query"))
+    alike, other_fields = CoverageLink(0.9, True), CoverageLink(0.9, False, other_fields=True)
+    unsure = CoverageLink(0.5, False, unsure=True)
+    links = {
+        **{one: {"c/find": alike, "c/look": other_fields, "b/raw": unsure} for one in ids},
+        "a/find": {"b/find": CoverageLink(0.9, False), "c/find": alike},
+        "a/own": {"b/own": other_fields, "c/look": other_fields},
+        "c/open": {"b/open": unsure, "a/open": alike},
+    }
+    servers = ServerCoverage(Catalog(tuple(tools), (), "mcp"), links)
+    for server in "abc":
+        for others in (["a"], ["b"], ["c"], ["a", "b"], ["b", "c"], ["a", "b", "c"], []):
+            assert replace(servers).share(server, others) == servers.of(server, others).share
+    pairs = [(one, two) for one in "abcd" for two in "abcd" if one != two]
+    serving = [two for two in pairs if servers.of(two[0], [two[1]]).served]
+    assert list(servers.serving_pairs()) == serving
+    assert 0 < len(serving) < len(pairs)

@@ -11,7 +11,8 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Literal
 
-from toolscope_core.catalog.tokens import tool_tokens
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
+from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.distinctions import object_apart
@@ -198,7 +199,9 @@ class ServerCoverage:
     links: Mapping[str, Mapping[str, CoverageLink]]
     removed_ids: frozenset[str] = frozenset()
     constraints: Constraints = field(default_factory=Constraints)
+    costs: Costs = field(default_factory=Costs, repr=False)
     _served: dict[tuple[str, str], CoveredTool] = field(default_factory=dict, repr=False)
+    _owners_of: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def servers(self) -> Mapping[str, tuple[Tool, ...]]:
@@ -212,7 +215,11 @@ class ServerCoverage:
     @cached_property
     def tokens(self) -> Mapping[str, int]:
         """The token cost of each server's tools."""
-        return {server: sum(map(tool_tokens, own)) for server, own in self.servers.items()}
+        costs = self.costs
+        return {
+            server: sum(costs.of(tool, PROMPT_FORMATS[0]) for tool in own)
+            for server, own in self.servers.items()
+        }
 
     @cached_property
     def _stores(self) -> Stores:
@@ -276,15 +283,33 @@ class ServerCoverage:
 
     def of_pairs(self) -> Iterator[Coverage]:
         """Each pair of servers in which one serves a tool of the other, in order."""
+        return (self.of(server, [other]) for server, other in self.serving_pairs())
+
+    def serving_pairs(self) -> Iterator[tuple[str, str]]:
+        """Each server with each other server that serves a tool of it, in order."""
         for server, own in self.servers.items():
-            near = {
-                self.catalog.by_id[other].server
-                for tool in own
-                for other, link in self.links.get(tool.id, {}).items()
-                if not link.alike
-            }
-            for other in sorted(near - {server, ""}):
-                yield self.of(server, [other])
+            owners = frozenset[str]().union(*map(self._owners, own))
+            yield from ((server, other) for other in sorted(owners - {server, ""}))
+
+    def share(self, server: str, others: Collection[str]) -> float:
+        """The ``share`` in ``of``; it takes a part of the time, because few calls are compared."""
+        own = self.servers[server]
+        return sum(not self._owners(tool).isdisjoint(others) for tool in own) / len(own)
+
+    def _owners(self, tool: Tool) -> frozenset[str]:
+        """The servers of the tools that serve a tool."""
+        if tool.id not in self._owners_of:
+            self._owners_of[tool.id] = frozenset(one.server for one, _ in self._serving(tool))
+        return self._owners_of[tool.id]
+
+    def _serving(self, tool: Tool) -> Iterator[tuple[Tool, CoverageLink]]:
+        """The tools that serve a tool, perhaps with a loss."""
+        for other, link in self.links.get(tool.id, {}).items():
+            one = self.catalog.by_id[other]
+            if _does_job(tool, one, link.alike) and not (
+                link.other_fields and self._served_by(tool, one, link).way == "alike"
+            ):
+                yield one, link
 
     def are_copies(self, one: str, other: str) -> bool:
         """Whether two servers with equal tool names are the same.
@@ -309,10 +334,7 @@ class ServerCoverage:
 
     def of_same_job(self, tool: Tool) -> Iterator[str]:
         """The ids of the tools that surely do the same job as a tool."""
-        for other, link in self.links.get(tool.id, {}).items():
-            served = self._served_by(tool, self.catalog.by_id[other], link)
-            if not link.unsure and served.way != "alike":
-                yield other
+        return (one.id for one, link in self._serving(tool) if not link.unsure)
 
     def _best(self, tool: Tool, others: Collection[str]) -> CoveredTool | None:
         by_id = self.catalog.by_id
@@ -412,12 +434,18 @@ def _end(word: str) -> str:
     return word if len(word) <= _LONGEST_WORD else f"…{word[-_LONGEST_WORD:]}"
 
 
+def _does_job(tool: Tool, other: Tool, alike: bool) -> bool:
+    """Whether ``other`` serves the callers of ``tool`` at all, perhaps with a loss."""
+    are_known = tool.schema is not None and other.schema is not None
+    return tool.content_hash == other.content_hash or (are_known and not alike)
+
+
 def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
     """How ``other`` serves the callers of ``tool``; ``alike`` if the two do not do one job."""
+    if not _does_job(tool, other, alike):
+        return CoveredTool(tool.id, other.id, "alike")
     if tool.content_hash == other.content_hash:
         return CoveredTool(tool.id, other.id, "as it is")
-    if alike or tool.schema is None or other.schema is None:
-        return CoveredTool(tool.id, other.id, "alike")
     alpha = argument_map(tool, other)
     accounts = tuple(_accounts(tool, alpha))
     lost = [f"`{name}`: {why}" for name, why in alpha.dropped.items() if name not in accounts]
@@ -461,14 +489,19 @@ def _rank(covered: CoveredTool, link: CoverageLink) -> tuple[int, int, float, st
 
 
 def server_coverage(
-    analysis: Analysis, clusters: Sequence[Cluster], log: Sequence[Decision] = ()
+    analysis: Analysis,
+    clusters: Sequence[Cluster],
+    log: Sequence[Decision] = (),
+    costs: Costs | None = None,
 ) -> ServerCoverage:
     """The servers of an analysed catalog under the decisions.
 
     Links come from verdicts on pairs and from the cards (``clusters``). Pairs that people keep
     apart are no links, and tools left out or replaced by people are gone. Two tools that are about
     as likely as not one job are no link if their names and descriptions name different objects.
+    ``costs`` are token counts to reuse.
     """
+    tools = analysis.catalog.by_id
     copies: defaultdict[str, list[str]] = defaultdict(list)
     for tool, first in analysis.copies.items():
         copies[first].append(tool)
@@ -481,7 +514,6 @@ def server_coverage(
         for member in cluster.members
         if member != cluster.canonical
     }
-    readings = {tool.id: read_tool(tool) for tool in analysis.catalog.tools}
     own_copies = {Pair(tool, tool): 1.0 for tool in copies}
     cards = {
         Pair.of(a, b): cluster.weakest_edge
@@ -505,11 +537,11 @@ def server_coverage(
                     likely = (
                         pairs is unsure
                         and probability >= LEAST_OFFLINE
-                        and not object_apart(readings[a], readings[b])
+                        and not object_apart(read_tool(tools[a]), read_tool(tools[b]))
                     )
                     other_fields = analysis.judge.signals.are_of_other_fields(
                         analysis.rows[a], analysis.rows[b]
                     )
                     link = CoverageLink(probability, alike and not likely, likely, other_fields)
                     links[a][b] = links[b][a] = link
-    return ServerCoverage(analysis.catalog, links, removed_ids, people)
+    return ServerCoverage(analysis.catalog, links, removed_ids, people, costs or Costs())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from toolscope_core.decisions.constraints import suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
-from toolscope_core.merging.coverage import Coverage, ServerCoverage
+from toolscope_core.merging.coverage import COVERED, Coverage, ServerCoverage
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
@@ -59,9 +59,11 @@ def advise(servers: ServerCoverage) -> Advice:
     extra = {server for group in copies for server in group[1:]}
     every = [server for server in servers.servers if server not in extra]
     pairs: defaultdict[str, list[Coverage]] = defaultdict(list)
-    for one in servers.of_pairs():
-        if one.is_enough and extra.isdisjoint((one.server, *one.others)):
-            pairs[one.server].append(one)
+    for server, other in servers.serving_pairs():
+        if extra.isdisjoint((server, other)) and servers.share(server, [other]) >= COVERED:
+            one = servers.of(server, [other])
+            if one.is_enough:
+                pairs[server].append(one)
     best = {server: min(own, key=_worth) for server, own in pairs.items()}
     keepers = {
         server: (frozenset(other for one in own for other in one.others),)
@@ -79,7 +81,7 @@ def advise(servers: ServerCoverage) -> Advice:
         if server in off or server in staying or servers.handles_of(server):
             continue  # several servers cannot share what one server holds open
         rest = [one for one in every if one not in off and one != server]
-        if servers.of(server, rest).is_enough:
+        if servers.share(server, rest) >= COVERED and servers.of(server, rest).is_enough:
             together = servers.of_fewest(server, rest)
             removable.append(together)
             off.add(server)

@@ -47,7 +47,8 @@ class ToolMatch:
 @kept()
 def coverage(snapshot: Snapshot) -> ServerCoverage:
     """How the servers cover each other. This is computed again after a decision."""
-    return server_coverage(snapshot.analysis, snapshot.plan.clusters, snapshot.log)
+    costs = snapshot.work.catalogs.costs
+    return server_coverage(snapshot.analysis, snapshot.plan.clusters, snapshot.log, costs)
 
 
 @kept()
@@ -77,10 +78,7 @@ def pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
     Two or more proposals wait between the two servers, one of their merges is accepted, or one
     covers some of the other's work.
     """
-    rows = coverage(snapshot).of_pairs()
-    near = {
-        (min(one.server, other), max(one.server, other)) for one in rows for other in one.others
-    }
+    near = {(min(two), max(two)) for two in coverage(snapshot).serving_pairs()}
     near |= {
         two
         for cluster in snapshot.plan.clusters
