@@ -52,14 +52,20 @@ json_values = st.recursive(
 objects = st.dictionaries(st.text(), json_values, max_size=3)
 texts = st.text(st.characters())  # lone surrogates included
 tools = st.builds(
-    Tool, texts, texts, texts, texts, st.none() | objects, st.none() | objects, objects, objects
+    Tool.declared_in,
+    st.builds(
+        Tool, texts, texts, texts, texts, st.none() | objects, st.none() | objects, objects, objects
+    ),
+    texts,
 )
 
 
 @given(st.builds(Catalog, st.lists(tools, max_size=3).map(tuple), format=texts), texts)
 def test_any_catalog_comes_back_exactly(store, catalog, name):
     record = save_catalog(store, f"n{name}", catalog)
-    assert load_catalog(store, record.id) == catalog
+    stored = load_catalog(store, record.id)
+    assert stored == catalog
+    assert [one.raw_format for one in stored.tools] == [one.raw_format for one in catalog.tools]
     assert save_catalog(store, f"n{name}", catalog) == record
 
 

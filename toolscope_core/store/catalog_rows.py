@@ -25,6 +25,8 @@ _PARTS = {"servers": Server, "problems": Problem, "findings": Finding, "former_n
 """The parts of a catalog's body, and the class of their items."""
 _EXPORTED = "exported_names"
 """A key in the body of the newest version: the names from all exports of the catalog."""
+_RAW_FORMATS = "raw_formats"
+"""A key in the body: the ``raw_format`` of each tool, in order."""
 _LAST_ID = "last catalog id"
 """A setting: the largest id that any catalog had when one was deleted."""
 
@@ -78,7 +80,11 @@ def save_catalog(
             format=catalog.format,
             tools=len(tools),
             servers=len(catalog.servers),
-            body={**body, _EXPORTED: newest_row.body.get(_EXPORTED, []) if newest_row else []},
+            body={
+                **body,
+                _EXPORTED: newest_row.body.get(_EXPORTED, []) if newest_row else [],
+                _RAW_FORMATS: [tool.raw_format for tool in catalog.tools],
+            },
             renamed=dict(new_ids or {}),
         )
         session.add(row)
@@ -160,6 +166,8 @@ def load_catalog(store: Store, catalog_id: int) -> Catalog:
         bodies = session.exec(of_tools).all()
     with row_named(store, f"catalog row (id {catalog_id})"):
         tools = tuple(_tool(store, catalog_id, *body) for body in enumerate(bodies))
+        for tool, format in zip(tools, row.body.get(_RAW_FORMATS, ()), strict=False):
+            tool.declared_in(format)
         parts: dict[str, Any] = {
             name: tuple(rebuilt(kind, item) for item in row.body[name])
             for name, kind in _PARTS.items()
