@@ -1,22 +1,26 @@
 """Where tools collide: an overview of blocks, and two blocks in detail."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import leaf_order
+from toolscope_core.embedding.vector_cache import ArrayCache
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.coverage import ServerCoverage
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import Tool, digest
 from ui.shared.kept import kept
 from ui.shared.pictures import TableRow
 from ui.shared.services import server_advice
@@ -255,7 +259,11 @@ class Tile:
 
 
 def block_grid(
-    analysis: Analysis, servers: ServerCoverage, blocks: Sequence[ToolBlock], measure: CellMeasure
+    analysis: Analysis,
+    servers: ServerCoverage,
+    blocks: Sequence[ToolBlock],
+    measure: CellMeasure,
+    order_of: Callable[[Vectors], Sequence[int]] = leaf_order,
 ) -> BlockGrid:
     """The ``MOST_BLOCKS`` blocks with the most candidate pairs, compared with each other. Similar
     blocks are adjacent.
@@ -263,7 +271,8 @@ def block_grid(
     ``share`` is the share of the row's tools whose job a tool in the column does, according to
     ``servers``; it is empty if there are none. ``max`` is the closest candidate pair. ``mean`` is
     the exact mean cosine over all pairs. Cells on the diagonal compare a block with itself. The
-    measure does not affect which blocks are shown, nor their order.
+    measure does not affect which blocks are shown, nor their order. ``order_of`` puts similar
+    vectors next to each other.
     """
     counts, closest = _candidates(analysis, blocks)
     strength = counts.sum(axis=1)
@@ -273,7 +282,7 @@ def block_grid(
     sizes = np.array([len(b) for b in strongest], dtype=np.float64)
     sums = np.array([analysis.vectors[b.rows].sum(axis=0, dtype=np.float64) for b in strongest])
     sums = sums.reshape(len(strongest), analysis.vectors.shape[1])
-    order = leaf_order((sums / sizes[:, None]).astype(np.float32))
+    order = order_of((sums / sizes[:, None]).astype(np.float32))
     positions = np.sort(by_strength[:MOST_BLOCKS])[order]
     strongest = [strongest[at] for at in order]
     if measure == "mean":
@@ -490,7 +499,21 @@ def blocks(plan: MergePlan, grouping: str) -> tuple[ToolBlock, ...]:
 def grid_of(snapshot: Snapshot, grouping: str, measure: CellMeasure) -> BlockGrid:
     """The first level: blocks compared with blocks. The last grid is cached."""
     servers = server_advice.coverage(snapshot)
-    return block_grid(snapshot.analysis, servers, blocks(snapshot.plan, grouping), measure)
+    shown = blocks(snapshot.plan, grouping)
+    return block_grid(
+        snapshot.analysis, servers, shown, measure, partial(_stored_order, snapshot.work.arrays)
+    )
+
+
+def _stored_order(arrays: ArrayCache, vectors: Vectors) -> list[int]:
+    """The ``leaf_order``, stored on disk because SciPy takes longer to load than most pages."""
+    key = digest("leaf order", vectors.shape, vectors.tobytes().hex())
+    order = arrays.counts(key, len(vectors))
+    if order is None:
+        order = np.array(leaf_order(vectors), dtype=np.int64)
+        with suppress(ConfigError):  # without the cache, it is computed again
+            arrays.write(key, order)
+    return [int(row) for row in order]
 
 
 def tile_with(catalog: Catalog, tile: Tile, selected: Collection[str], only: bool) -> Tile:

@@ -5,6 +5,7 @@ import pytest
 
 from tests.ui.services import known_angles
 from tests.ui.services.known_angles import cos
+from toolscope_core.embedding.vector_cache import ArrayCache
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.coverage import CoverageLink, ServerCoverage, server_coverage
 from toolscope_core.model.catalog import Catalog
@@ -194,3 +195,15 @@ def test_cells_of_selected_rows_and_columns_stand_out_or_are_alone(known):
     assert all(2 in cell for cell in grid.cells.tolist()) and len(grid.cells) == 5
     pair = collisions.pair_at(known, replace(drawn, grid=grid), 0)
     assert known.catalog.tools[drawn.rows[2]].id in (pair.left, pair.right)
+
+
+def test_the_order_of_blocks_is_computed_once(tmp_path, monkeypatch):
+    vectors = np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32)
+    order = collisions.leaf_order(vectors)
+    unusable = tmp_path / "file"
+    unusable.write_text("no folder")
+    for folder in (tmp_path, unusable):
+        assert collisions._stored_order(ArrayCache(folder), vectors) == order
+    monkeypatch.setattr(collisions, "leaf_order", lambda vectors: [*range(len(vectors))])
+    assert collisions._stored_order(ArrayCache(tmp_path), vectors) == order != [*range(9)]
+    assert collisions._stored_order(ArrayCache(tmp_path), vectors[:8]) == [*range(8)]
