@@ -43,9 +43,10 @@ def test_requests_are_recorded_ones_else_written_ones_else_the_tools_own_words()
     }
 
 
-def test_a_tool_is_found_for_a_share_of_its_requests_and_the_others_stand_before_it():
+def test_a_tool_is_found_for_a_share_of_its_requests_and_the_others_stand_before_it(monkeypatch):
+    monkeypatch.setattr("toolscope_core.evaluation.findability.FIRST", 1)
     requests = own_requests([SEND, POST, READ])
-    rows = findability(ByWords(SEND, POST, READ), requests, first=1)
+    rows = findability(ByWords(SEND, POST, READ), requests)
     assert rows == (
         Findability("b/post", 2, 1, "own words", (("a/send", 1),)),
         Findability("a/send", 2, 2, "own words"),

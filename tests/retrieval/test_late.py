@@ -68,10 +68,10 @@ def test_progress_is_told_in_texts_and_an_interrupted_run_goes_on(tmp_path, embe
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        TokenCache(tmp_path).ensure(texts, embedder, stop)
+        TokenCache(tmp_path).open(texts, embedder).ensure(texts, stop)
     assert len(embedder.texts) == CHUNK
     steps = []
-    TokenCache(tmp_path).ensure(texts, embedder, steps.append)
+    TokenCache(tmp_path).open(texts, embedder).ensure(texts, steps.append)
     assert len(embedder.texts) == len(texts)
     assert [(step.stage, step.done, step.total) for step in steps] == [
         ("embed", 0, 5),

@@ -115,7 +115,7 @@ def test_a_tool_that_changed_or_is_new_is_found_by_its_text(tmp_path, model):
         Tool("book_flight", "book_flight", "another text"),
         Tool("new_tool", "new_tool", "make origami"),
     )
-    assert model.unknown(changed) == 3, "the unused tool too"
+    assert (model.over(changed).evidence == 0).sum() == 3, "the unused tool too"
     search = Retriever(changed, WordEmbedder(), VectorCache(tmp_path), CONFIG).with_learned(model)
     assert search.search(ToolRequest("origami"), 1)[0].tool_id == "new_tool"
     ranked = [one.tool_id for one in search.search(ASKED, 7)]

@@ -171,18 +171,13 @@ class TokenCache:
         """The stored token vectors of ``texts``."""
         return TokenVectors(self, embedder, self.read(embedder.name, texts))
 
-    def ensure(
-        self,
-        texts: Sequence[str],
-        embedder: protocols.TokenEmbedder,
-        progress: protocols.Progress = protocols.silent,
-    ) -> TokenVectors:
+    def ensure(self, texts: Sequence[str], embedder: protocols.TokenEmbedder) -> TokenVectors:
         """The token vectors of ``texts``; missing ones are computed and stored.
 
-        Raises and reports as ``encode_new`` does.
+        Raises as ``encode_new`` does.
         """
         vectors = self.open(texts, embedder)
-        vectors.ensure(texts, progress)
+        vectors.ensure(texts)
         return vectors
 
     def read(self, model: str, texts: Iterable[str]) -> dict[str, _Place]:

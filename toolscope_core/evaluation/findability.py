@@ -73,14 +73,11 @@ def own_requests(tools: Iterable[Tool], queries: Iterable[Query] = ()) -> dict[s
 
 
 def findability(
-    search: SearchableTools,
-    requests: Mapping[str, OwnRequests],
-    first: int = FIRST,
-    progress: Progress = silent,
+    search: SearchableTools, requests: Mapping[str, OwnRequests], progress: Progress = silent
 ) -> tuple[Findability, ...]:
     """The findability of each tool that has requests, the worst first, then by id."""
     texts = list(dict.fromkeys(text for one in requests.values() for text in one.texts))
-    ranked = search.search_each([ToolRequest(text) for text in texts], first, progress)
+    ranked = search.search_each([ToolRequest(text) for text in texts], FIRST, progress)
     rankings = {
         text: [place.tool_id for place in places]
         for text, places in zip(texts, ranked, strict=True)

@@ -1,12 +1,11 @@
 """Frozen settings of each stage; each refuses values that make no sense."""
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from toolscope_core.model.environment import origin_of
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.tool import digest
 
 AcceptPolicy = Literal["auto", "all", "none"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
@@ -45,11 +44,6 @@ class AnalysisConfig:
             )
         if self.neighbours < 1:
             raise ConfigError(f"the number of neighbours is {self.neighbours}; use at least 1")
-
-    @property
-    def key(self) -> str:
-        """Hash (64 hex digits) of the settings: equal keys give equal analyses."""
-        return digest(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)

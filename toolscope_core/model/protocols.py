@@ -65,9 +65,6 @@ class VocabularyEmbedder(Embedder, Protocol):
 class PairScorer(Protocol):
     """Scores how well a text answers another, such as a cross-encoder."""
 
-    @property
-    def name(self) -> str: ...
-
     def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
         """The scores: float32 of shape (len(others),), in any range; a better answer scores higher.
 

@@ -86,10 +86,6 @@ class ClientSearch:
 class SearchableTools(Protocol):
     """Ranks the tools of a toolset for requests."""
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The tools' ids, sorted."""
-
     def over(self, tools: Iterable[Tool]) -> SearchableTools:
         """The search over other tools."""
 
@@ -137,11 +133,6 @@ class ClientRetriever:
     def _search_in(self, tools: Iterable[Tool]) -> None:
         self._tools = sorted(tools, key=lambda tool: tool.id)
         self._scores = self._kind.scoring(self._tools, self._servers, self._vectors.of)
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The tools' ids, sorted."""
-        return tuple(tool.id for tool in self._tools)
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools that the search returns; ties are broken by id."""

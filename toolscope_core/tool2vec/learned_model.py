@@ -257,10 +257,6 @@ class LearnedModel:
         """Whether exactly this text was a recorded training query."""
         return text_key(text).hex()[:16] in self.about.get("texts", ())
 
-    def unknown(self, tools: Sequence[Tool]) -> int:
-        """How many of these tools the model knows nothing about."""
-        return int((self.over(tools).evidence == 0).sum())
-
     def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, _Floats]:
         """The learned scores of the m tools by name, in [0, 1].
 

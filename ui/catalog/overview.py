@@ -1,7 +1,7 @@
 """The first page: collisions, shared names, findings, states, and what to do next."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -221,14 +221,12 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
         yield NextStep(text, "review", {"safe_merges": "open"})
 
 
-def export_steps(
-    plan: MergePlan, cache: BrokenRules, targets: Sequence[str] = ADVISED
-) -> Iterator[NextStep]:
+def export_steps(plan: MergePlan, cache: BrokenRules) -> Iterator[NextStep]:
     """A step for each API that would reject the current export, with what it rejects.
 
     ``cache`` is passed to ``violation_counts``.
     """
-    for name in targets:
+    for name in ADVISED:
         target, rules = target_named(name), violation_counts(plan.tools, name, cache)
         if rules["unique"]:  # count each name once, as for the names shared by several servers
             rules["unique"] = len(repeated_names((item.tool for item in plan.tools), target))

@@ -22,7 +22,7 @@ from ui.catalog import machine_panel, overview
 from ui.catalog.changes_panel import changes_panel
 from ui.catalog.findability_panel import found_figure
 from ui.shared import ask_panel, page_frame, safe_text
-from ui.shared.cards import server_advice_panel
+from ui.shared.cards.batches import server_pair_query
 from ui.shared.cards.queue import OPEN_STATES, is_family
 from ui.shared.kept import kept
 from ui.shared.pairs import pair_list
@@ -69,15 +69,30 @@ def overview_panel(snapshot: Snapshot) -> None:
 
 
 def _servers(snapshot: Snapshot) -> None:
-    """Draw the servers that could be switched off. People decide about servers before they decide
-    about tools.
+    """Draw the servers that could be switched off, largest saving first, with their use in logs;
+    then the copies. People decide about servers before they decide about tools.
     """
     advice = server_advice.advice(snapshot)
     if not advice.switch_off and not advice.copies:
         return
     with st.container(border=True, gap="xsmall", key="advised_servers"):
         st.markdown("**Servers to switch off**: which ones can other servers replace?")
-        server_advice_panel.advice(snapshot, _MOST_SERVERS)
+        for one in advice.switch_off[:_MOST_SERVERS]:
+            text = safe_text.sentence(one.in_words)
+            if len(one.others) == 1:
+                page_frame.page_link("review", text, server_pair_query(one.server, *one.others))
+            else:
+                page_frame.page_link("catalog", text, server_advice.CAN_GO, server=one.server)
+            for sentence in filter(None, (*one.keeps, server_advice.use_in_words(snapshot, one))):
+                st.caption(safe_text.sentence(sentence))
+        if (more := len(advice.switch_off) - _MOST_SERVERS) > 0:
+            page_frame.page_link("catalog", f"{more} more", server_advice.CAN_GO)
+        if together := safe_text.sentence(advice.needless_in_words):
+            shown = server_advice.SERVERS | {"servers_shown": server_advice.TOGETHER}
+            page_frame.page_link("catalog", together, shown)
+        for group in advice.copies[:_MOST_SERVERS]:
+            text = f"Keep one of {len(group):,} copies: {safe_text.untrusted(listed(group))}"
+            page_frame.page_link("catalog", text, server_advice.SERVERS, copies=group[0])
 
 
 def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None:
@@ -391,7 +406,7 @@ def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
         f"other servers cover {done:,}{f' and perhaps {perhaps:,} more' * bool(perhaps)}; "
         f"{lost:,} would be lost."
     )
-    page_frame.page_link("catalog", "Server against server", server_advice_panel.CAN_GO)
+    page_frame.page_link("catalog", "Server against server", server_advice.CAN_GO)
 
 
 def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None) -> None:

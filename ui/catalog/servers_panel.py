@@ -12,9 +12,9 @@ from ui.catalog.listing_panel import implied_panel
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.batches import server_pair_query
-from ui.shared.cards.server_advice_panel import ADVISED, EVERY, TOGETHER
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services import server_advice
+from ui.shared.services.server_advice import ADVISED, EVERY, TOGETHER
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_selection
 

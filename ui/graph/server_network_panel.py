@@ -14,8 +14,7 @@ from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
 from ui.shared import data_tables, pictures
-from ui.shared.cards import server_advice_panel
-from ui.shared.cards.batches import server_pair_key
+from ui.shared.cards.batches import server_pair_key, server_pair_query
 from ui.shared.cards.queue import short_kind
 from ui.shared.data_tables import Column, Columns
 from ui.shared.graph.components import ClusterRow
@@ -269,7 +268,7 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
     key = server_pair_key(one, other)
     pairs = server_advice.pairs(snapshot) if view.grouping == SERVERS else ()
     if any(pair.key == key for pair in pairs):
-        server_advice_panel.show_pair(one, other)
+        st.switch_page("pages/review.py", query_params=server_pair_query(one, other))
     query = {"view": "Heatmap", "heatmap_by": view.grouping, "one": one, "other": other}
     st.switch_page("pages/overlap.py", query_params=query)
 

@@ -167,7 +167,6 @@ def page_link(
     *,
     icon: str = "",
     about: str | None = None,
-    disabled: bool = False,
     **more: str,
 ) -> None:
     """Draw a link to a page with the page's icon or another ``icon``. ``query`` and ``more`` go
@@ -179,7 +178,6 @@ def page_link(
         icon=f":material/{icon or PAGES[page]}:",
         query_params={**query, **more} or None,
         help=about,
-        disabled=disabled,
     )
 
 

@@ -35,9 +35,8 @@ def table():
 
 
 def test_equal_declarations_step_back_and_others_are_marked(table):
-    assert not table["to"].differs
+    assert not any(cell.differs for cell in table["to"].cells)
     assert [cell.declared for cell in table["to"].cells] == ["string, required"] * 2
-    assert table["body"].differs
     shown = {cell.declared for cell in table["body"].cells}
     assert shown == {"string, optional", "string, optional, one of a | b"}
     assert [cell.differs for cell in table["body"].cells] == [False, True]
@@ -45,7 +44,7 @@ def test_equal_declarations_step_back_and_others_are_marked(table):
 
 def test_what_servers_declare_of_effects_is_a_line_of_its_own(table):
     assert {cell.source for cell in table[HINTS].cells} == {"", "destructiveHint true"}
-    assert table[HINTS].differs
+    assert any(cell.differs for cell in table[HINTS].cells)
 
 
 @pytest.mark.parametrize(

@@ -62,10 +62,6 @@ class ArgumentLine:
     declared: str = ""
     description: str = ""
 
-    @property
-    def differs(self) -> bool:
-        return any(cell.differs for cell in self.cells)
-
 
 @dataclass(frozen=True, slots=True)
 class NewCall:

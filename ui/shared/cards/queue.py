@@ -50,13 +50,11 @@ class ClusterCounts:
     """The numbers of clusters in a plan.
 
     ``duplicates`` do one job. ``families`` do one operation for several providers or values.
-    ``drop_ins`` counts the duplicates that need no gateway. ``safe`` counts the waiting clusters
-    that can be accepted without a review.
+    ``safe`` counts the waiting clusters that can be accepted without a review.
     """
 
     duplicates: KindQueue
     families: KindQueue
-    drop_ins: int
     safe: int
 
     @property
@@ -322,7 +320,6 @@ def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
     return ClusterCounts(
         duplicates=_kind_queue(duplicates),
         families=_kind_queue(families),
-        drop_ins=sum(cluster.kind == "drop_in" for cluster in duplicates),
         safe=sum(map(is_safe, clusters)),
     )
 

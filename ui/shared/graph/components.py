@@ -120,7 +120,6 @@ class Bridge:
     them.
     """
 
-    pair: Pair
     sides: tuple[tuple[str, ...], tuple[str, ...]]
     cluster: Cluster | None
 
@@ -230,7 +229,6 @@ def bridge_of(merging: MergeNetwork, pair: Pair) -> Bridge | None:
                 left, right = right, left
             own = home.get(pair.left)
             return Bridge(
-                pair=pair,
                 sides=(
                     sorted_ids(tool for tool in component.tools if copies[tool] in left),
                     sorted_ids(tool for tool in component.tools if copies[tool] in right),

@@ -19,6 +19,12 @@ from ui.shared.kept import kept
 from ui.shared.services import review, usage_evidence
 from ui.shared.snapshot import Snapshot
 
+EVERY, ADVISED, TOGETHER = "All servers", "Can be switched off", "Can be switched off together"
+"""The choices of servers that the table on the Catalog page shows."""
+SERVERS = {"part": "Servers"}
+CAN_GO = SERVERS | {"servers_shown": ADVISED}
+"""The address of that table with the servers that can be switched off."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolMatch:
