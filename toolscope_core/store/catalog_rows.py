@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import groupby
 from typing import Any
 
 from sqlalchemy import delete, func, insert, update
@@ -152,6 +153,13 @@ def records_in(session: Session) -> tuple[CatalogRecord, ...]:
     light = select(CatalogRow).options(*map(defer, heavy))  # type: ignore[arg-type]
     records = [of_row(CatalogRecord, row) for row in session.exec(light)]
     return tuple(sorted(records, key=lambda record: (record.name, -record.number)))
+
+
+def newest_of(records: Iterable[CatalogRecord]) -> dict[str, CatalogRecord]:
+    """The newest version of each catalog, by name; the records are in the order of
+    ``list_catalogs``.
+    """
+    return {name: next(versions) for name, versions in groupby(records, lambda one: one.name)}
 
 
 def load_catalog(store: Store, catalog_id: int) -> Catalog:

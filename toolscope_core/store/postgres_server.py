@@ -71,8 +71,8 @@ _SIGNS = {
 class PostgresServer:
     """Tables in the first schema of the search path.
 
-    An advisory lock on this schema lets only one program write at a time; see
-    ``databases.Database``.
+    An advisory lock on this schema lets only one program write at a time. The methods do what those
+    of ``SqliteFile`` do.
     """
 
     repair = "restore a backup, or delete the row with psql"
@@ -101,6 +101,7 @@ class PostgresServer:
         return engine
 
     def back_up(self, step: str) -> None:
+        """Raises ``StoreError`` with instructions, unless a person has confirmed a backup."""
         if not self._backed_up:
             raise StoreError(
                 f"the store {self.place} was written by an older ToolScope and was left unchanged; "

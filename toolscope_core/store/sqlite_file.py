@@ -28,14 +28,19 @@ _EXAMPLE = "set TOOLSCOPE_STORE_URL to one like sqlite:///store.db"
 
 
 class SqliteFile:
-    """A file in write-ahead mode, synchronised at each commit; see ``databases.Database``."""
+    """A file in write-ahead mode, synchronised at each commit.
+
+    ``place`` is the name of the store in messages; it never contains a password.
+    """
 
     repair = "restore a backup of the file, or delete the row with an SQLite program"
+    """What a person can do about an unusable row, as the end of a sentence."""
     failures: tuple[type[Exception], ...] = (
         DatabaseError,
         sqlite3.DatabaseError,
         UnicodeDecodeError,
     )
+    """The errors of the database that ``remedy`` puts into words."""
 
     def __init__(self, url: URL, wait: float) -> None:
         self._url = url
@@ -44,8 +49,8 @@ class SqliteFile:
         self.place = str(self._path)
 
     def look(self) -> Engine:
-        """An engine that only reads. If the file is missing, the engine's
-        database has no tables.
+        """An engine that changes no store, not even one of another program. If the file is
+        missing, the engine's database has no tables.
         """
         address = f"{self._path.absolute().as_uri()}?mode=rw"
         if not self._path.is_file():
@@ -57,14 +62,19 @@ class SqliteFile:
         )
 
     def engine(self) -> Engine:
+        """An engine for the store.
+
+        Transactions with the option ``writes`` wait for their turn and run alone; readers see one
+        state.
+        """
         engine = create_engine(self._url, max_overflow=-1)
         event.listen(engine, "connect", self._prepare)
         event.listen(engine, "begin", _begin)
         return engine
 
     def back_up(self, step: str) -> None:
-        """Make a complete copy of the last commit, called ``<name>.before-<step>``, or no copy at
-        all.
+        """Back up the store before the migration ``step``: a complete copy of the last commit,
+        called ``<name>.before-<step>``, or no copy at all.
         """
         copy = self._path.with_name(f"{self._path.name}.before-{step}")
         part = copy.with_name(f"{copy.name}.part")
@@ -73,13 +83,18 @@ class SqliteFile:
         part.replace(copy)
 
     def clock(self, connection: Connection) -> datetime:
-        """The time on this machine, which holds the file."""
+        """The time, which is the same for all programs that use the store: that of this machine,
+        which holds the file.
+        """
         return datetime.now(UTC)
 
     def count_on(self, connection: Connection, column: Column[int]) -> None:
-        """Does nothing, because SQLite always continues its numbers."""
+        """Continue the database's automatic numbers after the largest number in the column. SQLite
+        always does.
+        """
 
     def remedy(self, error: Exception) -> str:
+        """The end of a sentence that says what went wrong and what to do."""
         reason = str(getattr(error, "orig", error))
         return next((text for sign, text in REMEDIES.items() if sign in reason), reason)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from toolscope_core.evaluation.query_sets import Query, QueryProblem
 from toolscope_core.model.configuration import MOST_GENERATED, QueryGeneration
-from toolscope_core.model.errors import ConfigError, ToolScopeError
+from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from toolscope_core.store.named_rows import SET_NAME, GeneratedQuery, GeneratedState
@@ -144,10 +144,7 @@ def _ask_panel(snapshot: Snapshot) -> None:
         lambda: generated_queries.estimate(snapshot, generation),
         lambda: generated_queries.start(snapshot, generation),
     )
-    try:
-        ask_panel.question_panel(snapshot, question, "Write queries")
-    except ToolScopeError as error:
-        safe_text.show_error(error)
+    safe_text.value_or_error(lambda: ask_panel.question_panel(snapshot, question, "Write queries"))
 
 
 def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
@@ -338,10 +335,10 @@ def _form(snapshot: Snapshot) -> None:
     )
     if file is None:
         return
-    try:
-        view = loaded_queries.preview(snapshot.catalog, file.getvalue(), file.name)
-    except ConfigError as error:
-        safe_text.show_error(error)
+    view = safe_text.value_or_error(
+        lambda: loaded_queries.preview(snapshot.catalog, file.getvalue(), file.name)
+    )
+    if view is None:
         return
     st.write(_in_words(view))
     _problems(view)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from toolscope_core.evaluation.calls_after_merges import CallsAround
 from toolscope_core.evaluation.query_sets import EXAMPLE_NAME, example_calls
-from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, canonical_json
 from toolscope_core.store.named_rows import keep_usage_log, list_usage_logs
@@ -217,10 +217,8 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
                 "after it. Accept merges today, and see here which of them went bad.",
             )
         return
-    try:
-        preview = _preview(snapshot, file.getvalue(), file.name)
-    except ConfigError as error:
-        safe_text.show_error(error)
+    preview = safe_text.value_or_error(lambda: _preview(snapshot, file.getvalue(), file.name))
+    if preview is None:
         return
     st.write(f"{call_counts.catalog_count_line(preview.figures)}.")
     _strange(preview)

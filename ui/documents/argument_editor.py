@@ -241,10 +241,10 @@ def try_it(card: Card, key: str) -> None:
         text = st.text_area(
             "Old call, as JSON", sample_call(tool), key=f"try_{key}_{tool_key(tool_id)}", height=140
         )
-        try:
-            trial = try_call(tool, alphas[tool_id], card.cluster.document, text)
-        except DecisionError as error:
-            safe_text.show_error(error)
+        trial = safe_text.value_or_error(
+            lambda: try_call(tool, alphas[tool_id], card.cluster.document, text)
+        )
+        if trial is None:
             return
         for refusal in trial.refusals:
             st.warning(

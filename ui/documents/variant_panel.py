@@ -11,7 +11,6 @@ import streamlit as st
 
 from toolscope_core.catalog.document_variants import variants_in
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Augmentation, Tool, digest
 from ui.documents.siblings_panel import chosen_key, show_violations
@@ -62,10 +61,8 @@ def _form(snapshot: Snapshot) -> None:
     if file is None:
         return
     content = file.getvalue()
-    try:
-        variants = variants_in(content, file.name, snapshot.catalog)
-    except ToolScopeError as error:
-        safe_text.show_error(error)
+    variants = safe_text.value_or_error(lambda: variants_in(content, file.name, snapshot.catalog))
+    if variants is None:
         return
     if variants.unknown_names:
         names = safe_text.first_few(variants.unknown_names, _NAMED)

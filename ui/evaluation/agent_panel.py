@@ -8,7 +8,7 @@ from toolscope_core.evaluation.agent.agent_report import AgentRun, WorkedRequest
 from toolscope_core.evaluation.agent.agent_work import WorkRow, work_rows
 from toolscope_core.evaluation.agent.toolset_pair import AgentEstimate
 from toolscope_core.model.configuration import AgentConfig
-from toolscope_core.model.errors import JobError, ToolScopeError
+from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from ui.evaluation import agent_jobs
@@ -70,16 +70,11 @@ def _form(snapshot: Snapshot) -> None:
         safe_text.show_error(JobError(job.message))
     run_request = _run_request(sets)
     say_unknown(snapshot, run_request.queries)
-    try:
-        estimate, servers = (
-            agent_jobs.estimate(snapshot, run_request),
-            agent_jobs.servers(snapshot, run_request),
-        )
-    except ToolScopeError as error:
-        safe_text.show_error(error)
+    estimate = safe_text.value_or_error(lambda: agent_jobs.estimate(snapshot, run_request))
+    if estimate is None:
         return
     st.markdown(_in_words(estimate))
-    ticked = server_picker.ticked(snapshot, servers, "agent")
+    ticked = server_picker.ticked(snapshot, agent_jobs.servers(snapshot, run_request), "agent")
     if ticked.configuration is None:
         return
     begin = partial(agent_jobs.start, snapshot, run_request, ticked, sign_in.is_shared())

@@ -80,15 +80,16 @@ def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = sil
     if request.splitter:
         split = partial(split_by_model, snapshot, request, trial, progress)
         trial = _of_model(snapshot, split, progress, configuration)
+    measured = experiment_kinds.ExperimentRun(snapshot, request, trial, progress)
     if request.kind == "sweep":
         points = list((experiment.result or {}).get("points", ()))
         known = [point["value"] for point in points]
-        for point in experiment_kinds.sweep(snapshot, request, trial, known, progress):
+        for point in experiment_kinds.sweep(measured, known):
             points.append(result_json(point.figures(trial.catalog)))
             keep({"points": points}, is_done=False)
         keep({"points": points}, is_done=True)
         return experiment.number
-    measure = partial(MEASURES[request.kind], snapshot, request, trial, progress)
+    measure = partial(MEASURES[request.kind], measured)
     if request.select == "model":
         result = _of_model(snapshot, measure, progress, configuration)
     else:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.evaluation import comparison, selection, stress, sweeps
@@ -47,14 +47,18 @@ class Plans:
     plans: tuple[ToolsetPlans, ...]
 
 
-def compare(
-    snapshot: Snapshot,
-    request: ExperimentRequest,
-    trial: comparison.Trial,
-    progress: Progress,
-    asker: Asker | None,
-) -> comparison.Comparison:
+class ExperimentRun(NamedTuple):
+    """An experiment on the queries of its ``trial``; ``progress`` may raise to cancel."""
+
+    snapshot: Snapshot
+    request: ExperimentRequest
+    trial: comparison.Trial
+    progress: Progress
+
+
+def compare(run: ExperimentRun, asker: Asker | None) -> comparison.Comparison:
     """Compare both toolsets on the same queries, and measure the effect of each merge."""
+    snapshot, request, trial, progress = run
     before, _ = measured_sides.toolset_of(snapshot, request.before)
     after, plan = measured_sides.toolset_of(snapshot, request.after)
     models = [measured_sides.model(snapshot, side) for side in (request.before, request.after)]
@@ -102,32 +106,18 @@ def _selected(
     return replace(measurement, rows=rows)
 
 
-def servers(
-    snapshot: Snapshot,
-    request: ExperimentRequest,
-    trial: comparison.Trial,
-    progress: Progress,
-    asker: Asker | None,
-) -> comparison.Comparison:
+def servers(run: ExperimentRun, asker: Asker | None) -> comparison.Comparison:
     """Compare both toolsets on the same queries. The answers to these queries are servers."""
-    first, second = (
-        _found_servers(snapshot, request, trial, side, progress)
-        for side in (request.before, request.after)
-    )
+    first, second = (_found_servers(run, side) for side in (run.request.before, run.request.after))
     queries = tuple(
         replace(query, gold=tuple(map(frozenset, gold)), allowed=frozenset())
-        for query, gold in zip(trial.queries, first.golds, strict=True)
+        for query, gold in zip(run.trial.queries, first.golds, strict=True)
     )
-    return comparison.compared(replace(trial, queries=queries), first, second)
+    return comparison.compared(replace(run.trial, queries=queries), first, second)
 
 
-def _found_servers(
-    snapshot: Snapshot,
-    request: ExperimentRequest,
-    trial: comparison.Trial,
-    side: str,
-    progress: Progress,
-) -> comparison.Measurement:
+def _found_servers(run: ExperimentRun, side: str) -> comparison.Measurement:
+    snapshot, request, trial, progress = run
     toolset, _ = measured_sides.toolset_of(snapshot, side)
     catalog, phi = replace(trial.catalog, tools=toolset.tools), toolset.phi
     bench = searches.bench(snapshot, catalog)
@@ -148,14 +138,9 @@ def _found_servers(
     )
 
 
-def sweep(
-    snapshot: Snapshot,
-    request: ExperimentRequest,
-    trial: comparison.Trial,
-    known: Sequence[float | str],
-    progress: Progress,
-) -> Iterator[sweeps.SweepPoint]:
+def sweep(run: ExperimentRun, known: Sequence[float | str]) -> Iterator[sweeps.SweepPoint]:
     """The points of a sweep that are not in ``known`` yet."""
+    snapshot, request, trial, progress = run
     bench, config = (
         searches.bench(snapshot),
         POLICIES.get(request.after, PlanConfig(accept="auto")),
@@ -175,14 +160,9 @@ def _encoder(own: Embedder, name: str) -> Embedder:
     return own if name == own.name else local_embedder(name)
 
 
-def stress_test(
-    snapshot: Snapshot,
-    request: ExperimentRequest,
-    trial: comparison.Trial,
-    progress: Progress,
-    asker: Asker | None,
-) -> stress.Stress:
+def stress_test(run: ExperimentRun, asker: Asker | None) -> stress.Stress:
     """Measure what is found or selected as the number of distractors grows."""
+    snapshot, request, trial, progress = run
     config = replace(request.retrieval, rerank="none")  # the pools are small
     own = request.request_split if request.split == "auto" else request.split
     trials: dict[str, comparison.Trial] = {"none": trial.split_by("none"), own: trial}
@@ -195,14 +175,9 @@ def stress_test(
     return searches.bench(snapshot).stress(sides, trials, config, progress, best, chooser)
 
 
-def ablate(
-    snapshot: Snapshot,
-    request: ExperimentRequest,
-    trial: comparison.Trial,
-    progress: Progress,
-    asker: Asker | None,
-) -> sweeps.Ablation:
+def ablate(run: ExperimentRun, asker: Asker | None) -> sweeps.Ablation:
     """Measure with each part of ToolScope on and off."""
+    snapshot, request, trial, progress = run
     bench = searches.bench(snapshot)
     fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config=request.retrieval)
     rows = sweeps.ablation_rows(snapshot.analysis, fixed, bench.ranker, progress)
@@ -211,16 +186,11 @@ def ablate(
     return sweeps.Ablation(tuple(row.figures(trial.catalog) for row in rows))
 
 
-def plan(
-    snapshot: Snapshot,
-    request: ExperimentRequest,
-    trial: comparison.Trial,
-    progress: Progress,
-    asker: Asker | None,
-) -> JsonObject:
+def plan(run: ExperimentRun, asker: Asker | None) -> JsonObject:
     """The calls in the plans for the queries with both toolsets. The ranking or a model decides
     each job.
     """
+    snapshot, request, trial, progress = run
     bench, rows = searches.bench(snapshot), []
     for toolset in _sides(snapshot, request):
         retriever = Retriever(toolset.tools, bench.embedder, bench.cache, request.retrieval)

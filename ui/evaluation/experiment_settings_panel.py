@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.files.json_lines import rows_in
-from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
+from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import duration, quantity
 from toolscope_core.retrieval.decomposition import splits_in
 from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
@@ -111,10 +111,10 @@ def _recorded(more: DeltaGenerator, split: str) -> tuple[tuple[str, tuple[str, .
     file = more.file_uploader(_ABOUT_RECORDED, type=["jsonl"], key="splits_file")
     if file is None:
         return ()
-    try:
-        splits = splits_in(rows_in(file.getvalue(), file.name), file.name, split)
-    except ConfigError as error:
-        safe_text.show_error(error)
+    splits = safe_text.value_or_error(
+        lambda: splits_in(rows_in(file.getvalue(), file.name), file.name, split)
+    )
+    if splits is None:
         st.stop()
     return tuple(sorted(splits.items()))
 
@@ -185,10 +185,10 @@ def bundle_upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
     )
     if file is None:
         return
-    try:
-        side = measured_sides.add_bundle(snapshot, file.getvalue(), file.name)
-    except ToolScopeError as error:
-        safe_text.show_error(error)
+    side = safe_text.value_or_error(
+        lambda: measured_sides.add_bundle(snapshot, file.getvalue(), file.name)
+    )
+    if side is None:
         return
     if side not in sides:
         st.rerun()

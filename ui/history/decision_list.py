@@ -11,7 +11,6 @@ from toolscope_core.decisions.decision_lines import ImportedRow, ImportOutcome, 
 from toolscope_core.decisions.forms import ACTIONS, LONGEST_NOTE
 from toolscope_core.decisions.log import Restoration, restoration, with_dependents
 from toolscope_core.model.decision import Decision
-from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from ui.history import histories
 from ui.shared import data_tables, page_frame, safe_text
@@ -314,10 +313,10 @@ def import_panel(snapshot: Snapshot) -> None:
         )
         if file is None:
             return
-        try:
-            imported = histories.preview_import(snapshot, file.getvalue(), file.name)
-        except ToolScopeError as error:
-            safe_text.show_error(error)
+        imported = safe_text.value_or_error(
+            lambda: histories.preview_import(snapshot, file.getvalue(), file.name)
+        )
+        if imported is None:
             return
         st.write(summary(imported))
         columns: Columns[ImportedRow] = [

@@ -57,11 +57,7 @@ def learned_panel(snapshot: Snapshot, title: str) -> None:
         return
     if job is not None and job.state == "failed":
         safe_text.show_error(ConfigError(job.message))
-    try:
-        view = learned_searches.view(snapshot, TITLES[title])
-    except ConfigError as error:
-        safe_text.show_error(error)
-        view = None
+    view = safe_text.value_or_error(lambda: learned_searches.view(snapshot, TITLES[title]))
     if view is None:
         st.info(
             f"No model is trained yet, so tools are ranked by their text. {COSTS[title]}",

@@ -47,11 +47,7 @@ def endpoint_panel(snapshot: Snapshot) -> None:
         "works: OpenAI, Azure, vLLM, Ollama, llama.cpp. When you start a run, the tools in "
         "question are sent to it. Without an endpoint, everything is judged offline."
     )
-    endpoint = None
-    try:
-        endpoint = _edited_endpoint(snapshot, saved)
-    except ConfigError as error:
-        safe_text.show_error(error)
+    endpoint = safe_text.value_or_error(lambda: _edited_endpoint(snapshot, saved))
     if endpoint is not None:
         _key(snapshot, endpoint)
     _buttons(snapshot, saved, endpoint)
@@ -278,11 +274,7 @@ def prices_panel(snapshot: Snapshot) -> None:
         num_rows="dynamic",
         width=640,
     )
-    prices = None
-    try:
-        prices = price_table(edited_rows)
-    except ConfigError as error:
-        safe_text.show_error(error)
+    prices = safe_text.value_or_error(lambda: price_table(edited_rows))
     st.button(
         "Save prices",
         key="save_prices",

@@ -4,12 +4,14 @@ import html
 import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
+from typing import TypeVar
 
 import streamlit as st
 
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import listed
 
+_T = TypeVar("_T")
 DIFF_WORDS = 800
 _ALIKE = 0.5
 """If two texts share more words than this, a diff is easier to read than the two texts."""
@@ -144,6 +146,15 @@ def what_goes(text: str, kept: str) -> str:
 def show_error(error: ToolScopeError) -> None:
     """Draw the message of an error that the user can fix."""
     st.error(untrusted(str(error)), icon=":material/error:")
+
+
+def value_or_error(work: Callable[[], _T]) -> _T | None:
+    """The result of ``work``. If it failed, its error is drawn, and there is none."""
+    try:
+        return work()
+    except ToolScopeError as error:
+        show_error(error)
+        return None
 
 
 def clock(at: str) -> str:

@@ -74,10 +74,7 @@ class Snapshot:
     @cached_property
     def newest(self) -> dict[str, catalog_rows.CatalogRecord]:
         """The newest version of each catalog, by name."""
-        newest: dict[str, catalog_rows.CatalogRecord] = {}
-        for record in self.state.records:
-            newest.setdefault(record.name, record)
-        return newest
+        return catalog_rows.newest_of(self.state.records)
 
     @property
     def earlier(self) -> tuple[catalog_rows.CatalogRecord, ...]:

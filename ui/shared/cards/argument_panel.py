@@ -126,10 +126,8 @@ def try_new_call(card: Card, key: str) -> None:
         text = st.text_area(
             "A call of the merged tool, as JSON", sample, key=f"new_{key}", height=140
         )
-        try:
-            sent = new_calls(card, text)
-        except DecisionError as error:
-            safe_text.show_error(error)
+        sent = safe_text.value_or_error(lambda: new_calls(card, text))
+        if sent is None:
             return
         for column, one in zip(st.columns(min(3, len(sent))) * len(sent), sent, strict=False):
             column.caption(f"Sent to {safe_text.untrusted(one.tool_id)}")

@@ -29,19 +29,17 @@ class Catalogs:
         self._open: dict[int, Catalog] = {}
         self._previewed: tuple[str, Catalog] | None = None
 
-    def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
+    def preview(self, sources: Sequence[Source]) -> Catalog:
         """What importing these files would add. Nothing is stored, and the last preview is cached.
 
         Raises ``CatalogError`` if no catalog can be made from the files.
         """
         from toolscope_core.catalog.isolation import read_isolated  # imports every reader
 
-        key = digest(
-            forced, [(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources]
-        )
+        key = digest([(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources])
         last = self._previewed
         if last is None or last[0] != key:
-            last = self._previewed = key, read_isolated(sources, forced)
+            last = self._previewed = key, read_isolated(sources)
         return last[1]
 
     def add(self, name: str, catalog: Catalog) -> catalog_rows.CatalogRecord:
@@ -62,10 +60,7 @@ class Catalogs:
 
     def newest(self) -> tuple[catalog_rows.CatalogRecord, ...]:
         """The newest version of each catalog, by name."""
-        newest: dict[str, catalog_rows.CatalogRecord] = {}
-        for record in catalog_rows.list_catalogs(self._store):
-            newest.setdefault(record.name, record)
-        return tuple(newest.values())
+        return tuple(catalog_rows.newest_of(catalog_rows.list_catalogs(self._store)).values())
 
     def rename(self, name: str, new: str) -> None:
         """Rename a catalog, together with all its versions and decisions. Raises ``StoreError``."""

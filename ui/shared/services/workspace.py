@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from toolscope_core.embedding.vector_cache import ArrayCache, VectorCache
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.protocols import Embedder, Progress, silent
-from toolscope_core.store.catalog_rows import CatalogRecord
+from toolscope_core.store.catalog_rows import CatalogRecord, newest_of
 from toolscope_core.store.engine import Store
 from toolscope_core.store.runs import StoredLedger
 from toolscope_core.store.stored_state import Choose, read_state
@@ -71,7 +71,7 @@ class Workspace:
         """
 
         def chosen(records: tuple[CatalogRecord, ...]) -> CatalogRecord | None:
-            newest = {record.name: record for record in records[::-1]}
+            newest = newest_of(records)
             return next((newest[name] for name in names if name in newest), records[0])
 
         return self._snapshot(chosen)
@@ -93,9 +93,9 @@ class Workspace:
             one.forget()
         return current
 
-    def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
+    def add(self, name: str, sources: Sequence[Source]) -> CatalogRecord:
         """Store the catalog made from these files, and start the analysis of it."""
-        record = self.catalogs.add(name, self.catalogs.preview(sources, forced))
+        record = self.catalogs.add(name, self.catalogs.preview(sources))
         if self.analyses.offline(record.id) is None:
             self.analyses.start(record.id)
         return record

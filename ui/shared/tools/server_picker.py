@@ -9,7 +9,6 @@ import streamlit as st
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.mcp.servers.launches import likely_key
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
-from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from ui.shared import safe_text, sign_in
@@ -52,11 +51,7 @@ def configuration(
         )
         return before.configuration
     label, data = (file.name, file.getvalue()) if file else ("The text", text.encode())
-    try:
-        return live_servers.configuration(label, data)
-    except ConfigError as error:
-        safe_text.show_error(error)
-        return None
+    return safe_text.value_or_error(lambda: live_servers.configuration(label, data))
 
 
 def is_allowed(snapshot: Snapshot) -> bool:
