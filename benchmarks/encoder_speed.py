@@ -8,12 +8,12 @@ To simulate a weaker processor, use a copy of ONNX Runtime with patched processo
 torch ``ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2`` (docs/decisions/030).
 """
 
-import time
+from functools import partial
 from statistics import median
 
 import numpy as np
 
-from benchmarks.measuring import parser_of, print_machine, read_named
+from benchmarks.measuring import clocked, parser_of, print_machine, read_named
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import DEFAULT_MODEL, MiniLmEmbedder
 from toolscope_core.model.protocols import Embedder
@@ -40,19 +40,15 @@ def main() -> None:
 
 def _compare(name: str, texts: list[str], peer: Embedder, own: Embedder, rounds: int) -> None:
     cosines = (peer.encode(texts) * own.encode(texts)).sum(axis=1)
-    seconds = [(_seconds(peer, texts), _seconds(own, texts)) for _ in range(rounds)]
+    seconds = [
+        tuple(clocked(partial(one.encode, texts)) for one in (peer, own)) for _ in range(rounds)
+    ]
     ratio = median(theirs / ours for theirs, ours in seconds)
     slow, fast = (len(texts) / min(side) for side in zip(*seconds, strict=True))
     print(
         f"{name}: {fast:.0f} texts a second, sentence-transformers {slow:.0f}: {ratio:.2f} times; "
         f"cosine {cosines.mean():.5f}, 1st percentile {np.percentile(cosines, 1):.5f}"
     )
-
-
-def _seconds(encoder: Embedder, texts: list[str]) -> float:
-    start = time.perf_counter()
-    encoder.encode(texts)
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -9,16 +9,8 @@ with 95 % bootstrap intervals over requests.
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
-from benchmarks.measuring import (
-    data_folder,
-    json_rows,
-    parser_of,
-    print_machine,
-    read_file,
-    user_cache,
-)
+from benchmarks import measuring
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.metrics import metric_rows
@@ -31,15 +23,11 @@ from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 CUTOFFS = (1, 3, 5, 10)
 
 
-def etom_tools() -> Path:
-    return data_folder("etom") / "tools.json"
-
-
 def etom_requests(catalog: Catalog, levels: Sequence[int]) -> list[Query]:
     """The requests of these levels. Up to level 2, the gold tools of a request are alternatives."""
     ids = {(tool.server, tool.name): tool.id for tool in catalog.tools}
     queries = []
-    for row in json_rows(data_folder("etom") / "requests.jsonl"):
+    for row in measuring.json_rows(measuring.data_folder("etom") / "requests.jsonl"):
         if row["level"] not in levels:
             continue
         needs = [frozenset(ids[one["server"], one["name"]] for one in need) for need in row["gold"]]
@@ -53,21 +41,21 @@ def etom_equal_sets(catalog: Catalog) -> list[list[str]]:
     """The ids in each set of tools that a model called equal."""
     ids = {(tool.server, tool.name): tool.id for tool in catalog.tools}
     sets: list[JsonObject] = json.loads(
-        (data_folder("etom") / "equal_sets.json").read_text("utf-8")
+        (measuring.data_folder("etom") / "equal_sets.json").read_text("utf-8")
     )
     return [[ids[one["server"], one["name"]] for one in own["tools"]] for own in sets]
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
+    parser = measuring.parser_of(__doc__)
     parser.add_argument("--levels", nargs="*", type=int, default=[1, 2])
     parser.add_argument("--requests", type=int, help="so many of each level")
     options = parser.parse_args()
-    print_machine()
-    catalog, config = read_file(etom_tools()), RetrievalConfig()
+    measuring.print_machine()
+    catalog, config = measuring.read_named("etom"), RetrievalConfig()
     owners = {tool.id: tool.owner for tool in catalog.tools}
     tools = Retriever(catalog.tools, config=config)
-    servers = ServerRetriever(catalog, MiniLmEmbedder(), user_cache(), config)
+    servers = ServerRetriever(catalog, MiniLmEmbedder(), measuring.user_cache(), config)
     for level in options.levels:
         queries = etom_requests(catalog, [level])[: options.requests]
         requests = list(map(request_of("rules"), queries))

@@ -33,14 +33,7 @@ import anyio
 import numpy as np
 from mcp import Client, StdioServerParameters
 
-from benchmarks.measuring import (
-    ROOT,
-    free_port,
-    parser_of,
-    print_machine,
-    process_environment,
-    wait_for_port,
-)
+from benchmarks import measuring
 from tests.mcp.gateway.stub_toolset import (
     NORTH,
     STUB,
@@ -79,13 +72,13 @@ def report_load(sessions: int, times: Mapping[str, Sequence[float]], limit_ms: f
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
+    parser = measuring.parser_of(__doc__)
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--load", type=int, default=2_000)
     parser.add_argument("--fastmcp", default=sys.executable)
     parser.add_argument("--memory", type=int, default=10_000)
     options = parser.parse_args()
-    print_machine(f"{options.calls} calls each way, in ms:")
+    measuring.print_machine(f"{options.calls} calls each way, in ms:")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         place = Path(folder)
         bundle, config = write_stub_toolset(place), place / "mcp.json"
@@ -152,7 +145,10 @@ async def _seconds(client: Client, number: int) -> float:
 @asynccontextmanager
 async def _client(arguments: list[str]) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
-        command=sys.executable, args=arguments, cwd=str(ROOT), env=process_environment()
+        command=sys.executable,
+        args=arguments,
+        cwd=str(measuring.ROOT),
+        env=measuring.process_environment(),
     )
     async with Client(parameters) as client:
         yield client
@@ -176,11 +172,11 @@ def _ways(place: Path, bundle: Path, python: str) -> Iterator[dict[str, str]]:
         urls = {DIRECT: direct, MINIMAL: minimal, LOADED: loaded}
         has_it = subprocess.run([python, "-c", "import fastmcp"], capture_output=True, check=False)
         if has_it.returncode == 0:
-            port = free_port()
+            port = measuring.free_port()
             process = subprocess.Popen([python, "-c", FASTMCP, direct, str(port)])
             stack.callback(process.wait)
             stack.callback(process.kill)
-            wait_for_port(port)
+            measuring.wait_for_port(port)
             urls[PROXY] = f"http://127.0.0.1:{port}/mcp"
         else:
             print(f"  FastMCP's proxy is left out: {python} has no fastmcp; give --fastmcp PYTHON")
@@ -204,7 +200,7 @@ def _http_stubs(place: Path) -> Iterator[str]:
     """Start both servers at addresses, and write their configuration into ``http.json``. Yields the
     address of the north server.
     """
-    ports, processes = {name: free_port() for name in ("north", "south")}, []
+    ports, processes = {name: measuring.free_port() for name in ("north", "south")}, []
     for name, port in ports.items():
         command = [sys.executable, str(HTTP_STUB), name, str(place / f"{name}.json"), str(port)]
         processes.append(subprocess.Popen(command))
@@ -213,7 +209,7 @@ def _http_stubs(place: Path) -> Iterator[str]:
     (place / "http.json").write_text(json.dumps({"mcpServers": servers}))
     try:
         for port in ports.values():
-            wait_for_port(port)
+            measuring.wait_for_port(port)
         yield urls["north"]
     finally:
         for process in processes:

@@ -63,7 +63,7 @@ def catalog_file(name: str) -> Path:
     for folder in (data_folder("servers"), APP_FOLDER):
         if (folder / f"{name}.json").exists():
             return folder / f"{name}.json"
-    return next(data_folder(name).glob("tools.jsonl"), data_folder(name) / "servers.json")
+    return next(data_folder(name).glob("tools.json*"), data_folder(name) / "servers.json")
 
 
 def read_file(path: Path) -> Catalog:

@@ -32,7 +32,6 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.merging.analysing import plan_merge
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import interval_text
@@ -78,8 +77,8 @@ def main() -> None:
     tokens, members, cards = 0, 0, 0
     costs = Costs()
     for name in options.catalogs:
-        catalog = read(name)
-        plan = plan_merge(measuring.analysis_of(catalog), (), PlanConfig("none"))
+        analysis = measuring.analysis_of(measuring.read_named(name))
+        plan = plan_merge(analysis, (), PlanConfig("none"))
         for cluster in plan.clusters:
             joined |= set(joined_pairs(cluster))
         for cluster in (one for one in plan.clusters if one.kind == "gateway"):
@@ -98,12 +97,6 @@ def main() -> None:
         print(f"refused with a name the agent {what}: {len(refused)}, {share}")
     for what, count in sorted(unsaid.items()):
         print(f"{what}: {count}")
-
-
-def read(name: str) -> Catalog:
-    if name == "etom":
-        return measuring.read_file(measuring.data_folder(name) / "tools.json")
-    return measuring.read_named(name)
 
 
 def as_tool(cluster: Cluster) -> Tool:

@@ -26,18 +26,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.etom import etom_equal_sets, etom_requests, etom_tools
-from benchmarks.measuring import (
-    add_catalogs,
-    analysis_of,
-    bootstrap_ends,
-    catalog_file,
-    data_folder,
-    json_rows,
-    parser_of,
-    print_machine,
-    read_file,
-)
+from benchmarks import measuring
+from benchmarks.etom import etom_equal_sets, etom_requests
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.evaluation.query_sets import Query, judged_queries, read_queries
 from toolscope_core.merging.analysing import plan_merge
@@ -74,25 +64,29 @@ class RequestSet:
 
     @classmethod
     def read(cls, name: str, most: int) -> "RequestSet":
-        catalog = read_file(etom_tools() if name == "etom" else catalog_file(name))
-        plan = plan_merge(analysis_of(catalog), (), PlanConfig(accept="all", gateway=True))
+        catalog = measuring.read_named(name)
+        plan = plan_merge(
+            measuring.analysis_of(catalog), (), PlanConfig(accept="all", gateway=True)
+        )
         equal = [list(item.members) for item in plan.tools]
         domains: dict[str, set[str]] = defaultdict(set)
         if name == "etom":
             queries, unserved = etom_requests(catalog, (1, 2)), etom_requests(catalog, (5,))
             equal += etom_equal_sets(catalog)
         else:
-            file, unserved = data_folder(name) / "queries.dev.jsonl", []
+            file, unserved = measuring.data_folder(name) / "queries.dev.jsonl", []
             queries = list(judged_queries(read_queries(file), catalog.tools, skip_unknown=True))
-            named = {str(row["id"]): str(row.get("domain", "")) for row in json_rows(file)}
+            named = {
+                str(row["id"]): str(row.get("domain", "")) for row in measuring.json_rows(file)
+            }
             for query in queries:
                 for one in frozenset().union(*query.gold) if named[query.id] else ():
                     domains[one].add(f"domain {named[query.id]}")
             for folder in ("pairs", "relations"):
-                pairs = data_folder(folder) / f"{name}.jsonl"
+                pairs = measuring.data_folder(folder) / f"{name}.jsonl"
                 equal += [
                     [row["left"], row["right"]]
-                    for row in (json_rows(pairs) if pairs.exists() else ())
+                    for row in (measuring.json_rows(pairs) if pairs.exists() else ())
                     if row["relation"] in ("duplicate", "subsumes")
                 ]
         same_job: dict[str, frozenset[str]] = defaultdict(frozenset)
@@ -183,7 +177,7 @@ def figures(served: Values, unserved: Values) -> str:
 
     size = len(served) + len(unserved)
     auroc, refused = both(np.arange(size))
-    (low, refused_low), (high, refused_high) = bootstrap_ends(both, size)
+    (low, refused_low), (high, refused_high) = measuring.bootstrap_ends(both, size)
     return (
         f"AUROC {auroc:.3f} [{low:.3f}, {high:.3f}]  refused {refused:.3f} "
         f"[{refused_low:.3f}, {refused_high:.3f}]"
@@ -212,12 +206,12 @@ def write_weights(sets: Sequence[Mapping[str, Values]]) -> None:
 
 
 def main() -> None:
-    parser = parser_of(__doc__)
-    add_catalogs(parser, SETS)
+    parser = measuring.parser_of(__doc__)
+    measuring.add_catalogs(parser, SETS)
     parser.add_argument("--requests", type=int, default=200, help="of each set")
     parser.add_argument("--write", action="store_true", help="write the weights of all sets")
     options = parser.parse_args()
-    print_machine()
+    measuring.print_machine()
     sets = {name: signal_rows(name, options.requests) for name in options.catalogs}
     for name, rows in sets.items():
         intercept, weights = fitted([own for other, own in sets.items() if other != name])

@@ -126,7 +126,7 @@ def _sentences(texts: Iterator[str]) -> list[str]:
 
 def public_tools() -> Iterator[tuple[Tool, ...]]:
     """The tools of each public catalog."""
-    files = [*map(catalog_file, _PUBLIC), data_folder("etom") / "tools.json"]
+    files = map(catalog_file, (*_PUBLIC, "etom"))
     for path in (*files, *sorted(data_folder("servers").glob("*.json"))):
         yield read_file(path).tools
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measuring
-from benchmarks.new_calls import as_tool, read
+from benchmarks.new_calls import as_tool
 from benchmarks.train_judge import SERVERS
 from toolscope_core.catalog.calls import takes, unmap_call, validator_of
 from toolscope_core.evaluation.intervals import rate_text
@@ -90,7 +90,7 @@ def members_of(catalogs: list[str]) -> Iterator[Member]:
     """One member of each gateway tool, drawn from the members that take two or more arguments."""
     rng = random.Random(0)
     for name in catalogs:
-        plan = plan_merge(measuring.analysis_of(read(name)), (), PlanConfig("none"))
+        plan = plan_merge(measuring.analysis_of(measuring.read_named(name)), (), PlanConfig("none"))
         for cluster in (one for one in plan.clusters if one.kind == "gateway"):
             alphas = [
                 one

@@ -14,15 +14,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from benchmarks.papers.paper_sets import (
-    DENSE,
-    PaperSet,
-    PaperTable,
-    ends,
-    intervals,
-    needed_by,
-    spread,
-)
+from benchmarks.papers import paper_sets
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.evaluation.intervals import paired_p, rate_text
 from toolscope_core.evaluation.measured_toolsets import Toolset
@@ -93,7 +85,7 @@ there is one round with two phrasings. The paper's row with K 5 and at most thre
 """
 
 
-def toolsets(one: PaperSet) -> dict[str, Sequence[Tool]]:
+def toolsets(one: paper_sets.PaperSet) -> dict[str, Sequence[Tool]]:
     """The tools, keyed by the name of their document variant."""
     texts = one.variants()
     ways = {"vanilla": {}, "augmented": texts}
@@ -102,19 +94,19 @@ def toolsets(one: PaperSet) -> dict[str, Sequence[Tool]]:
     return {name: with_variants(one.tools, own) for name, own in ways.items()}
 
 
-def references(one: PaperSet) -> Iterator[JsonObject]:
+def references(one: paper_sets.PaperSet) -> Iterator[JsonObject]:
     """Figure 3: how many tools the queries need."""
     for tools, queries in sorted(Counter(len(query.gold) for query in one.queries).items()):
         yield {"tools needed": tools, "queries": queries}
 
 
-def variants(one: PaperSet) -> Iterator[JsonObject]:
+def variants(one: paper_sets.PaperSet) -> Iterator[JsonObject]:
     """Table 5: search with each variant. Recall@10 has a p-value against vanilla. Further rows do
     the same for each split.
     """
     unsplit, splits = one.trial((1,)), one.split_trials()
     searches = {
-        "dense, not split": (DENSE, unsplit.split_by("none")),
+        "dense, not split": (paper_sets.DENSE, unsplit.split_by("none")),
         "whole retriever": (RetrievalConfig(), unsplit),
         **{f"queries with splits, {way}": (RetrievalConfig(), own) for way, own in splits.items()},
     }
@@ -130,13 +122,15 @@ def variants(one: PaperSet) -> Iterator[JsonObject]:
             yield {
                 "search": title,
                 "documents": name,
-                **intervals(row for row in rows.values() if row.metric in ("recall", "ndcg")),
+                **paper_sets.intervals(
+                    row for row in rows.values() if row.metric in ("recall", "ndcg")
+                ),
                 "p": round(paired_p(base, rows["recall@10"].values), 4),
-                "paper": VARIANTS.get(name) if config is DENSE else None,
+                "paper": VARIANTS.get(name) if config is paper_sets.DENSE else None,
             }
 
 
-def similarities(one: PaperSet) -> Iterator[JsonObject]:
+def similarities(one: paper_sets.PaperSet) -> Iterator[JsonObject]:
     """Figure 4: the pairs of tools at or above each cosine (paper: 41.9 % fewer at .9, more below
     .8).
 
@@ -144,21 +138,21 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
     """
     texts = [query.text for query in one.queries]
     for name, tools in toolsets(one).items():
-        retriever = one.retriever(tools, DENSE)
+        retriever = one.retriever(tools, paper_sets.DENSE)
         vectors = retriever.vectors / np.linalg.norm(retriever.vectors, axis=1, keepdims=True)
         cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
         dense = np.array([scores for scores, _ in retriever.base_scores(texts)])
-        is_needed = needed_by(one.queries, retriever.ids)
+        is_needed = paper_sets.needed_by(one.queries, retriever.ids)
         yield {
             "documents": name,
             **{f"pairs from {at:g}": int((cosines >= at).sum()) for at in (0.7, 0.8, 0.85, 0.9)},
-            "tool-tool": spread(cosines),
-            "query-needed tool": spread(dense[is_needed]),
-            "query-other tool": spread(dense[~is_needed]),
+            "tool-tool": paper_sets.spread(cosines),
+            "query-needed tool": paper_sets.spread(dense[is_needed]),
+            "query-other tool": paper_sets.spread(dense[~is_needed]),
         }
 
 
-def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
+def noise(one: paper_sets.PaperSet, *, selects: bool) -> Iterator[JsonObject]:
     """Tables 6 and 7: what is found among distractors.
 
     With ``selects``, tables 6 and 8: the best tool for each job, from the whole pool.
@@ -171,7 +165,7 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
     alone = None
     for name, (trial, documents) in tests.items():
         toolset = Toolset(name, tuple(tools[documents]))
-        retriever, best = one.retriever(toolset.tools, DENSE), 1 if selects else None
+        retriever, best = one.retriever(toolset.tools, paper_sets.DENSE), 1 if selects else None
         points = stress_test(toolset, retriever, trial, best=best)
         alone = alone or points
         for point, gain in zip(points, split_gains(points, alone), strict=True):
@@ -182,7 +176,7 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
             yield {
                 "split": name,
                 "noise": f"{point.noise} {point.distractors}",
-                "recall": ends(point.recall),
+                "recall": paper_sets.ends(point.recall),
                 "F1": round(point.f1.mean, 3),
                 "p no loss": round(point.p_loss, 4),
                 "p against not split": [round(gain.p_one_sided, 4), round(gain.p, 4)],
@@ -190,7 +184,7 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
             }
 
 
-def plans(one: PaperSet) -> Iterator[JsonObject]:
+def plans(one: paper_sets.PaperSet) -> Iterator[JsonObject]:
     """Tables 9 and 10: the tools called in plans, with the ranking as the worker.
 
     Table 11: the cost of a request.
@@ -210,14 +204,14 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
         own = plan_figures(planner.plans(trials[split].requests), golds, one.bench.tokens)
         yield {
             "plans": f"{split}, {documents}, K {k}, {ways[config]}",
-            **{each: ends(getattr(own, each)) for each in ("precision", "recall", "f1")},
+            **{each: paper_sets.ends(getattr(own, each)) for each in ("precision", "recall", "f1")},
             "rankings": round(own.searches, 2),
             "tools shown": round(own.tools_shown, 2),
             "paper recall / F1": paper or None,
         }
 
 
-def siblings(one: PaperSet) -> Iterator[JsonObject]:
+def siblings(one: paper_sets.PaperSet) -> Iterator[JsonObject]:
     """Siblings that collide, with each way of telling them apart.
 
     This is not a table of the paper, which describes all tools anew. The requests are divided into
@@ -255,7 +249,9 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
                     "of": group,
                     "rewrites": len(rows),
                     **{
-                        f"cosine {side}": spread([getattr(effect, side) for _, effect in rows])
+                        f"cosine {side}": paper_sets.spread(
+                            [getattr(effect, side) for _, effect in rows]
+                        )
                         for side in ("before", "after")
                     },
                     **{
@@ -275,23 +271,23 @@ def _is_kept_back(request: str) -> bool:
 
 
 ULTRATOOL = ("ultratool",)
-TABLES: Mapping[str, PaperTable] = {
-    "rps-5": PaperTable("search by document variant", ULTRATOOL, 3, variants),
-    "rps-7": PaperTable(
+TABLES: Mapping[str, paper_sets.PaperTable] = {
+    "rps-5": paper_sets.PaperTable("search by document variant", ULTRATOOL, 3, variants),
+    "rps-7": paper_sets.PaperTable(
         "recall among distractors; table 6", ULTRATOOL, 2, partial(noise, selects=False)
     ),
-    "rps-8": PaperTable(
+    "rps-8": paper_sets.PaperTable(
         "selection among distractors; table 6", ULTRATOOL, 2, partial(noise, selects=True)
     ),
-    "rps-10": PaperTable("plans; tables 9 and 11", ULTRATOOL, 4, plans),
-    "rps-figure-3": PaperTable("tools that queries need", ULTRATOOL, 1, references),
-    "rps-figure-4": PaperTable(
+    "rps-10": paper_sets.PaperTable("plans; tables 9 and 11", ULTRATOOL, 4, plans),
+    "rps-figure-3": paper_sets.PaperTable("tools that queries need", ULTRATOOL, 1, references),
+    "rps-figure-4": paper_sets.PaperTable(
         "tools and queries nearer or farther by variants; figures A1, A2",
         ULTRATOOL,
         1,
         similarities,
     ),
-    "rps-siblings": PaperTable(
+    "rps-siblings": paper_sets.PaperTable(
         "siblings described apart", (*ULTRATOOL, "livemcpbench"), 4, siblings
     ),
 }

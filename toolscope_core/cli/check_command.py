@@ -11,6 +11,7 @@ import typer
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.source_lines import SourceLines
 from toolscope_core.catalog.sources import input_files
+from toolscope_core.check import report_files
 from toolscope_core.check.baseline import Baseline, read_baseline
 from toolscope_core.check.change_kinds import CHANGE_KINDS
 from toolscope_core.check.checks import PairJudge, checked_profile
@@ -36,12 +37,6 @@ from toolscope_core.check.limits import (
     tokens_over,
 )
 from toolscope_core.check.policy import read_policy
-from toolscope_core.check.report_files import (
-    junit_report,
-    pull_request_summary,
-    sarif_report,
-    workflow_annotations,
-)
 from toolscope_core.check.version_changes import change_counts
 from toolscope_core.cli.options import CatalogPaths, EmbedderName, OwnQueries, PolicyFile
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say
@@ -255,19 +250,19 @@ class _Outcome:
 def _write(outcome: _Outcome, files: Sequence[Path], reports: _Reports) -> None:
     failed, items = outcome.failures, outcome.items
     if reports.summary:
-        text = pull_request_summary(outcome.report, failed, items, outcome.accepted)
+        text = report_files.pull_request_summary(outcome.report, failed, items, outcome.accepted)
         write_whole(reports.summary, text.encode(), "--summary")
     if reports.junit:
-        write_whole(reports.junit, junit_report(failed, items), "--junit")
+        write_whole(reports.junit, report_files.junit_report(failed, items), "--junit")
     if not (reports.sarif or reports.annotations or reports.suggestions):
         return
     paths = tuple(map(_from_here, files))
     lines = SourceLines({path: read_file(path) for path in paths})
     places = item_places(outcome.report.catalog, items, lines, paths[0])
     if reports.sarif:
-        write_whole(reports.sarif, sarif_report(failed, items, places), "--sarif")
+        write_whole(reports.sarif, report_files.sarif_report(failed, items, places), "--sarif")
     if reports.annotations:
-        text = workflow_annotations(failed, items, places)
+        text = report_files.workflow_annotations(failed, items, places)
         write_whole(reports.annotations, text.encode(), "--annotations")
     if reports.suggestions:
         text = review_suggestions(items, places, SourceLines(_contents(paths, items)))

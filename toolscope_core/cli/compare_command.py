@@ -11,30 +11,15 @@ from typing import Annotated
 
 import typer
 
+from toolscope_core.calls import sent_calls
 from toolscope_core.calls.call_verdicts import CallComparison
 from toolscope_core.calls.call_writing import SeenValues, calls_of_model
 from toolscope_core.calls.recorded_results import recorded_comparisons
-from toolscope_core.calls.sent_calls import (
-    CallBudget,
-    ComparedTools,
-    called_servers,
-    compare_tools,
-    merge_pairs,
-    why_not_called,
-)
 from toolscope_core.catalog.calls import read_call
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli import terminal
 from toolscope_core.cli.connect_command import confirmed_servers
 from toolscope_core.cli.options import SAVED, AnswerYes, AskRequest, CatalogPaths, ServerKeys
-from toolscope_core.cli.terminal import (
-    command,
-    fail_for,
-    progress,
-    say,
-    say_error,
-    say_json,
-    tell_spent,
-)
 from toolscope_core.cli.usage_command import counted_calls
 from toolscope_core.decisions.decision_lines import decision_lines, read_decisions
 from toolscope_core.files.json_lines import read_rows, write_whole
@@ -50,10 +35,10 @@ from toolscope_core.model.numbers import enumerated, quantity
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 REVIEWER = "toolscope compare-calls"
-_DEFAULT = CallBudget()
+_DEFAULT = sent_calls.CallBudget()
 
 
-@command
+@terminal.command
 def compare_calls(
     catalogs: CatalogPaths,
     config: Annotated[
@@ -131,7 +116,7 @@ def compare_calls(
 
     Example: toolscope compare-calls tools.json --config mcp.json --pair a/search b/search
     """
-    budget = CallBudget(most_calls, seconds, per_minute)
+    budget = sent_calls.CallBudget(most_calls, seconds, per_minute)
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions and decisions.exists() else ()
     chosen = _chosen_pairs(catalog, log, pair, proposed)
@@ -150,23 +135,25 @@ def compare_calls(
             _tell_calls(pairs, budget)
         configuration, keys = read_configurations(config or ()), keys_given(server or ())
         launches = _launches(pairs, configuration, keys, start, yes)
-        comparisons = compare_tools(pairs, launches, budget, progress=progress())
+        comparisons = sent_calls.compare_tools(
+            pairs, launches, budget, progress=terminal.progress()
+        )
     if decisions:
         new = _decisions(comparisons, log[-1].seq if log else 0)
         write_whole(decisions, decision_lines((*log, *new), catalog), "--decisions")
     if as_json:
         ids = ([tool.id for tool in one.tools] for one in comparisons)
         rows = zip(ids, comparisons, strict=True)
-        say_json([{"tools": tools, **one.as_json()} for tools, one in rows])
+        terminal.say_json([{"tools": tools, **one.as_json()} for tools, one in rows])
     for comparison in () if as_json else comparisons:
         _tell(comparison)
     differing = sum(bool(one.differing) for one in comparisons)
-    fail_for(f"{quantity(differing, 'pair')} did not answer alike" if differing else "")
+    terminal.fail_for(f"{quantity(differing, 'pair')} did not answer alike" if differing else "")
 
 
 def _chosen_pairs(
     catalog: Catalog, log: Sequence[Decision], pair: tuple[str, str] | None, proposed: bool
-) -> Sequence[ComparedTools]:
+) -> Sequence[sent_calls.ComparedTools]:
     """The pairs to compare: each member of a merge with the tool that the merge keeps.
 
     A given ``pair`` counts as a merge. Calls are mapped by the argument maps of the merge.
@@ -177,14 +164,14 @@ def _chosen_pairs(
         clusters = plan_merge(analyse(catalog), log).clusters
         wanted = ("proposed", "accepted")
         clusters = tuple(c for c in clusters if c.state in wanted and c.relation != "family")
-        return [two for one in clusters for two in merge_pairs(catalog, one)]
+        return [two for one in clusters for two in sent_calls.merge_pairs(catalog, one)]
     unknown = [one for one in pair if one not in catalog.by_id]
     if unknown or len(set(pair)) < 2:
         raise ConfigError(
             f"--pair was given {' '.join(map(repr, pair))}; use the ids of two different tools"
         )
     synthesis = GroupSyntheses(catalog).synthesis(tuple(sorted(pair)), None)
-    return merge_pairs(catalog, synthesis)
+    return sent_calls.merge_pairs(catalog, synthesis)
 
 
 def _calls_in(catalog: Catalog, file: Path) -> Mapping[str, Sequence[JsonObject]]:
@@ -204,30 +191,30 @@ def _calls_in(catalog: Catalog, file: Path) -> Mapping[str, Sequence[JsonObject]
     return calls
 
 
-def _tell_calls(pairs: Sequence[ComparedTools], budget: CallBudget) -> None:
+def _tell_calls(pairs: Sequence[sent_calls.ComparedTools], budget: sent_calls.CallBudget) -> None:
     for one in pairs:
-        say(f"{one.source.id} and {one.target.id}:")
+        terminal.say(f"{one.source.id} and {one.target.id}:")
         for arguments in one.new_calls(SeenValues(), budget.calls):
-            say(f"  {canonical_json(arguments)}")
-    say(
+            terminal.say(f"  {canonical_json(arguments)}")
+    terminal.say(
         f"These calls, and others with values found in results, at most {budget.calls} for each "
-        f"pair, are for {enumerated(called_servers(pairs))}."
+        f"pair, are for {enumerated(sent_calls.called_servers(pairs))}."
     )
 
 
 def _callable(
-    pairs: Sequence[ComparedTools],
+    pairs: Sequence[sent_calls.ComparedTools],
     reads_only: Sequence[str],
     calls: Mapping[str, Sequence[JsonObject]],
-) -> Sequence[ComparedTools]:
+) -> Sequence[sent_calls.ComparedTools]:
     """The pairs whose tools may be called, with a person's calls; the other pairs are reported."""
     allowed = []
     for one in pairs:
         unsure = [tool for tool in one.tools if tool.id not in reads_only]
-        refusals = {tool.id: why for tool in unsure if (why := why_not_called(tool))}
+        refusals = {tool.id: why for tool in unsure if (why := sent_calls.why_not_called(tool))}
         for tool_id, why in refusals.items():
             remedy = f"if it only reads, use --reads-only {tool_id}"
-            say_error(f"{tool_id} is not called: {why}; {remedy}")
+            terminal.say_error(f"{tool_id} is not called: {why}; {remedy}")
         if not refusals:
             allowed.append(replace(one, calls=tuple(calls.get(one.source.id, ()))))
     if not allowed:
@@ -236,8 +223,8 @@ def _callable(
 
 
 def _with_guesses(
-    pairs: Sequence[ComparedTools], ask: AskRequest, is_quiet: bool
-) -> Sequence[ComparedTools]:
+    pairs: Sequence[sent_calls.ComparedTools], ask: AskRequest, is_quiet: bool
+) -> Sequence[sent_calls.ComparedTools]:
     """The pairs with a model's calls. The cost is reported before the model is asked."""
     from toolscope_core.cli.asking import asking, tell_cost  # loads the store
 
@@ -247,15 +234,15 @@ def _with_guesses(
     with asking(ask) as (_, asker):
         answers = write(asker)
     if not is_quiet:
-        tell_spent(asker.name, asker.costs)
+        terminal.tell_spent(asker.name, asker.costs)
     if dropped := sum(answer["dropped"] for answer in answers.values()):
-        say_error(f"{quantity(dropped, 'call')} of the model did not fit the schema")
+        terminal.say_error(f"{quantity(dropped, 'call')} of the model did not fit the schema")
     guesses = {tool_id: tuple(answer["calls"]) for tool_id, answer in answers.items()}
     return [replace(one, guesses=guesses.get(one.source.id, ())) for one in pairs]
 
 
 def _launches(
-    pairs: Sequence[ComparedTools],
+    pairs: Sequence[sent_calls.ComparedTools],
     configuration: ClientConfiguration,
     chosen_keys: Mapping[str, str],
     start: Sequence[str] | None,
@@ -264,7 +251,9 @@ def _launches(
     """The launches of the pairs' servers. Raises ``ConfigError`` unless somebody allows each of
     them.
     """
-    keys, launches = launches_of(called_servers(pairs), configuration, chosen_keys, os.environ)
+    keys, launches = launches_of(
+        sent_calls.called_servers(pairs), configuration, chosen_keys, os.environ
+    )
     unticked = {*keys.values()} - {*(start or ())}
     servers = tuple(one for one in configuration.servers if one.name in unticked)
     if servers:
@@ -292,6 +281,8 @@ def _decisions(comparisons: Sequence[CallComparison], last: int) -> list[Decisio
 
 
 def _tell(comparison: CallComparison) -> None:
-    say(f"{enumerated(one.id for one in comparison.tools)}: {comparison.verdict}")
+    terminal.say(f"{enumerated(one.id for one in comparison.tools)}: {comparison.verdict}")
     for left, right in comparison.names.items():
-        say(f"  `{left}` in the first tool's results corresponds to `{right}` in the second tool's")
+        terminal.say(
+            f"  `{left}` in the first tool's results corresponds to `{right}` in the second tool's"
+        )

@@ -9,16 +9,8 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens, unused_tokens
+from toolscope_core.check import version_changes
 from toolscope_core.check.policy import read_policy
-from toolscope_core.check.version_changes import (
-    CatalogDiff,
-    DiffRow,
-    change_counts,
-    file_versions,
-    table,
-    with_missing_bumps,
-)
-from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli.advising import advice_json, advice_on, some, tell_advice
 from toolscope_core.cli.machine_command import ASKS, MachineOptions, show_machine
 from toolscope_core.cli.options import HERE, AsJson, EngineChoice, OwnQueries, PolicyFile
@@ -116,13 +108,13 @@ def diff(
     """
     policy = read_policy(config)
     before, after = (read_files([path]) for path in (old, new))
-    changes = changes_between(before, after, policy)
-    versions = map(file_versions, (before, after))
-    changes = with_missing_bumps(changes, before, after, *versions)
+    changes = version_changes.diff(before, after, policy)
+    versions = map(version_changes.file_versions, (before, after))
+    changes = version_changes.with_missing_bumps(changes, before, after, *versions)
     if as_json:
         say_json(_changes(changes))
     else:
-        for row in table(changes):
+        for row in version_changes.table(changes):
             detail = f"{row.field}: {row.old} -> {row.new}" if row.field else ""
             parts = (
                 f"{row.change:8} {row.tool}",
@@ -132,7 +124,7 @@ def diff(
                 row.accepted and f"accepted {row.accepted}",
             )
             say("; ".join(part for part in parts if part))
-        say(change_counts(changes))
+        say(version_changes.change_counts(changes))
     if changes.breaking:
         raise typer.Exit(1)
 
@@ -217,7 +209,7 @@ def _tell(catalog: Catalog, advice: Advice | None) -> None:
     tell_findings(catalog.findings)
 
 
-def _changes(changes: CatalogDiff) -> JsonObject:
+def _changes(changes: version_changes.CatalogDiff) -> JsonObject:
     """A diff as JSON values; ``old`` or ``new`` is left out if that side has no value."""
     return {
         "breaking": changes.breaking,
@@ -233,7 +225,7 @@ def _changes(changes: CatalogDiff) -> JsonObject:
     }
 
 
-def _change(row: DiffRow) -> JsonObject:
+def _change(row: version_changes.DiffRow) -> JsonObject:
     change = row.change
     return {
         "tool": row.tool_id,

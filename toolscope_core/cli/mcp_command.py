@@ -7,13 +7,7 @@ from typing import Annotated
 import typer
 
 from toolscope_core import __version__
-from toolscope_core.cli.agent_answers import (
-    CatalogFiles,
-    file_answer,
-    losses_answer,
-    pair_answer,
-    setup_answer,
-)
+from toolscope_core.cli import agent_answers
 from toolscope_core.cli.terminal import command
 from toolscope_core.mcp.tool_server import ReadingTool, serve_tools
 from toolscope_core.model.errors import ConfigError
@@ -45,10 +39,10 @@ def mcp(
     for place in places:
         if not place.is_dir():
             raise ConfigError(f"{str(place)!r} is not a folder; name an existing folder")
-    serve_tools(tools_for_agents(CatalogFiles(places)), INSTRUCTIONS, __version__)
+    serve_tools(tools_for_agents(agent_answers.CatalogFiles(places)), INSTRUCTIONS, __version__)
 
 
-def tools_for_agents(files: CatalogFiles) -> tuple[ReadingTool, ...]:
+def tools_for_agents(files: agent_answers.CatalogFiles) -> tuple[ReadingTool, ...]:
     """The tools that ``toolscope mcp`` offers."""
     return (
         ReadingTool(
@@ -68,7 +62,7 @@ def tools_for_agents(files: CatalogFiles) -> tuple[ReadingTool, ...]:
                 report={"type": ["object", "null"]},
                 note=_TEXT,
             ),
-            lambda _: setup_answer(files),
+            lambda _: agent_answers.setup_answer(files),
         ),
         ReadingTool(
             "check_file",
@@ -91,7 +85,7 @@ def tools_for_agents(files: CatalogFiles) -> tuple[ReadingTool, ...]:
                 version=_TEXT,
                 note=_TEXT,
             ),
-            lambda given: file_answer(files, given),
+            lambda given: agent_answers.file_answer(files, given),
         ),
         ReadingTool(
             "explain_pair",
@@ -118,7 +112,7 @@ def tools_for_agents(files: CatalogFiles) -> tuple[ReadingTool, ...]:
                 argument_maps=_ROWS,
                 note=_TEXT,
             ),
-            lambda given: pair_answer(files, given),
+            lambda given: agent_answers.pair_answer(files, given),
         ),
         ReadingTool(
             "losses_without_server",
@@ -137,7 +131,7 @@ def tools_for_agents(files: CatalogFiles) -> tuple[ReadingTool, ...]:
                 keeps=_TEXTS,
                 note=_TEXT,
             ),
-            lambda given: losses_answer(files, given),
+            lambda given: agent_answers.losses_answer(files, given),
         ),
     )
 

@@ -14,7 +14,7 @@ import typer
 from toolscope_core.catalog.clients.configurations import configured_servers
 from toolscope_core.catalog.clients.permission_rules import missing_servers, settings_after
 from toolscope_core.cli.terminal import say, say_error
-from toolscope_core.files.folders import read_file
+from toolscope_core.files.folders import read_named
 from toolscope_core.mcp.servers.server_definitions import parsed_configuration
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import enumerated, listed, quantity
@@ -42,13 +42,9 @@ def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"two files are named {twice[0]}; pass them in separate runs")
-    values = {}
-    for path in paths:
-        try:
-            values[path] = parsed_configuration(path.name, read_file(path))
-        except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}; check the path") from error
-    return values
+    return {
+        path: parsed_configuration(path.name, read_named(path, "check the path")) for path in paths
+    }
 
 
 def tell_own_files(plan: MergePlan, values: dict[Path, Any], out: Path) -> None:

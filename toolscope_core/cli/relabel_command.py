@@ -12,7 +12,7 @@ from toolscope_core.catalog.gone_names import left_names
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.structured_texts import json_like
 from toolscope_core.cli.terminal import command, fail_for, say
-from toolscope_core.files.folders import read_file
+from toolscope_core.files.folders import read_named
 from toolscope_core.files.json_lines import rows_in, utf8_text, write_rows, write_whole
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
@@ -73,10 +73,7 @@ def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
     A document is a list of objects, or one object on several lines. The text is empty for JSON
     Lines. Raises ``ConfigError`` for anything else.
     """
-    try:
-        content = read_file(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a JSONL file") from error
+    content = read_named(path, "use a JSONL file")
     text = utf8_text(content, str(path))
     try:
         document = json.loads(text)

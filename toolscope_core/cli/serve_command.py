@@ -18,15 +18,7 @@ from toolscope_core.cli.options import BundlePath, Configurations, ServerKeys
 from toolscope_core.cli.terminal import command, fail_for, say, say_error, say_json
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedding import embedder_of, scorer_of
-from toolscope_core.mcp.gateway import preflight, running
-from toolscope_core.mcp.gateway.bundle_routes import (
-    ServedBundle,
-    profiles_of_bundle,
-    read_original_catalog,
-    read_served_bundle,
-    searched_tools,
-    words_of_servers,
-)
+from toolscope_core.mcp.gateway import bundle_routes, preflight, running
 from toolscope_core.mcp.gateway.http_transport import (
     TOKEN_VARIABLE,
     HttpPlace,
@@ -105,7 +97,7 @@ def review_of(bundle: Path) -> Review:
 
     The earlier tools are read from the bundle when the first tool changes.
     """
-    read = cache(partial(read_original_catalog, bundle))
+    read = cache(partial(bundle_routes.read_original_catalog, bundle))
 
     def review(original: Original, tool: Tool) -> Sequence[str]:
         with suppress(ToolScopeError):
@@ -231,13 +223,13 @@ def serve(
             "each profile needs its own address; add --http, or use only one --profile"
         )
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
-    settings, every = read_environment(), read_served_bundle(bundle)
+    settings, every = read_environment(), bundle_routes.read_served_bundle(bundle)
     configuration, keys_by_server = read_configurations(config), keys_given(server or ())
-    also = profiles_of_bundle(bundle) if http and not check else ()
+    also = bundle_routes.profiles_of_bundle(bundle) if http and not check else ()
     uses = calls_by_server(log) if log else {}
     bundles = {}
     for name in profile or ("", *also):
-        merged = read_served_bundle(bundle, name) if name else every
+        merged = bundle_routes.read_served_bundle(bundle, name) if name else every
         merged = replace(merged, uses=uses)
         launch_readers = {
             one: key
@@ -359,7 +351,7 @@ def _state_lines(state: preflight.ServerState) -> list[str]:
     return lines
 
 
-def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
+def _beginning(bundle: bundle_routes.ServedBundle, keys: dict[str, str]) -> list[str]:
     """Sentences that the user should read before the gateway starts."""
     table = bundle.table
     lines = [
@@ -376,9 +368,9 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
     return lines
 
 
-def _oddities(bundle: ServedBundle) -> list[str]:
+def _oddities(bundle: bundle_routes.ServedBundle) -> list[str]:
     """Sentences on tools and texts that clients get changed, under another name, or not at all."""
-    table, words = bundle.table, words_of_servers(bundle).notes
+    table, words = bundle.table, bundle_routes.words_of_servers(bundle).notes
     return [
         *bundle.notes,
         *(f"{name}: {sentence}" for name, sentence in words.items()),
@@ -411,7 +403,7 @@ def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
 
 
 def _finder(
-    path: Path, bundle: ServedBundle, settings: Settings, usage: Path | None
+    path: Path, bundle: bundle_routes.ServedBundle, settings: Settings, usage: Path | None
 ) -> running.Finder:
-    search = tool_search(searched_tools(path, bundle), settings, usage)
+    search = tool_search(bundle_routes.searched_tools(path, bundle), settings, usage)
     return lambda calls: ToolSearch(calls, search)

@@ -16,7 +16,7 @@ from toolscope_core.evaluation.calls_after_merges import (
     calls_after_merges,
 )
 from toolscope_core.evaluation.query_sets import Query, queries_of, read_queries, with_ids
-from toolscope_core.files.folders import read_file
+from toolscope_core.files.folders import read_named
 from toolscope_core.files.json_lines import lines_of, write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -100,7 +100,7 @@ def counted_calls(
 
     Unread records are reported. Raises ``ConfigError`` for an unreadable log.
     """
-    trace = read_traces({str(log): _content(log) for log in logs}, with_results)
+    trace = read_traces({str(log): read_named(log, "use a log file") for log in logs}, with_results)
     if trace.unread:
         say_error(call_counts.unread_line(trace.unread))
     return call_counts.count_calls(trace, tools), trace
@@ -113,7 +113,7 @@ def recorded_requests(path: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
     A file without a row that is a query is read as a log. Raises ``ConfigError`` for a file that is
     neither, and for a log without a request that called one of the tools.
     """
-    if queries_of(_content(path), str(path)).queries:
+    if queries_of(read_named(path, "use a log file"), str(path)).queries:
         return with_ids(read_queries(path), tools)
     return traced_requests(path, tools)
 
@@ -158,10 +158,3 @@ def _say_counts(figures: call_counts.CatalogCallCounts) -> None:
         say(f"  {tool_id}: {call_counts.tool_count_line(one)}")
     if len(most) > _SHOWN:
         say(f"  … and {len(most) - _SHOWN} more; --json lists all")
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return read_file(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a log file") from error

@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 
 from toolscope_core.evaluation.intervals import SURE, higher_share_p, holm, rate_text
 from toolscope_core.model.tool import Tool
-from toolscope_core.usage.call_counts import (
-    CLIENT_PREFIX,
-    CatalogCallCounts,
-    ToolCallCounts,
-    add_tool_counts,
-)
+from toolscope_core.usage import call_counts
 from toolscope_core.usage.traced_calls import utc_time
 
 _DATE = len("2026-01-01")
@@ -83,7 +78,7 @@ class CallsAfterMerge(CallsAround):
 
 
 def calls_after_merges(
-    figures: CatalogCallCounts, tools: Iterable[Tool], merges: Mapping[str, DatedMerge]
+    figures: call_counts.CatalogCallCounts, tools: Iterable[Tool], merges: Mapping[str, DatedMerge]
 ) -> dict[str, CallsAfterMerge]:
     """The calls around each merge, under the keys of ``merges``.
 
@@ -92,9 +87,9 @@ def calls_after_merges(
     """
     names = {tool.id: tool.name for tool in tools}
     owners = Counter(names.values())
-    by_name: defaultdict[str, list[ToolCallCounts]] = defaultdict(list)
+    by_name: defaultdict[str, list[call_counts.ToolCallCounts]] = defaultdict(list)
     for name, counts in figures.unknown.items():
-        by_name[CLIENT_PREFIX.sub(r"\2", name)].append(counts)
+        by_name[call_counts.CLIENT_PREFIX.sub(r"\2", name)].append(counts)
     by_key: dict[str, CallsAfterMerge] = {}
     for key, merge in merges.items():
         own = Counter(names[member] for member in merge.members if member in names)
@@ -103,7 +98,7 @@ def calls_after_merges(
         all_calls = [*by_member.values(), *(one for counts in unsaid for one in counts)]
         day = utc_time(merge.at)[:_DATE]
         of_members = {member: _around(counts, day) for member, counts in by_member.items()}
-        around = _around(add_tool_counts(all_calls), day)
+        around = _around(call_counts.add_tool_counts(all_calls), day)
         by_key[key] = CallsAfterMerge(around.before, around.after, of_members)
     enough = [key for key, one in by_key.items() if one.has_enough]
     for key, p in zip(enough, holm([_p(by_key[key]) for key in enough]), strict=True):
@@ -111,7 +106,7 @@ def calls_after_merges(
     return by_key
 
 
-def _around(counts: ToolCallCounts, decided: str) -> CallsAround:
+def _around(counts: call_counts.ToolCallCounts, decided: str) -> CallsAround:
     before = [own for day, own in counts.days.items() if "" < day < decided]
     after = [own for day, own in counts.days.items() if day > decided]
     return CallsAround(_total(before), _total(after))

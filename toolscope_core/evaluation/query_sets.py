@@ -15,7 +15,7 @@ from typing import Any
 
 from toolscope_core.catalog.naming import ids_by_name
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.files.folders import app_folder, read_file
+from toolscope_core.files.folders import app_folder, read_named
 from toolscope_core.files.json_lines import lines_of, read_rows, row_of, utf8_text
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -86,11 +86,7 @@ def read_queries(path: Path) -> tuple[Query, ...]:
     Raises ``ConfigError`` for an unreadable file, for a file without queries, and with the line
     number for a row that is not a query.
     """
-    try:
-        content = read_file(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a JSONL file") from error
-    queries = queries_of(content, str(path))
+    queries = queries_of(read_named(path, "use a JSONL file"), str(path))
     for problem in queries.problems:
         raise ConfigError(f"{path}, line {problem.line}: {problem.reason}")
     if not queries.queries:

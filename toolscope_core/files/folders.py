@@ -48,6 +48,16 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     return content
 
 
+def read_named(path: Path, remedy: str) -> bytes:
+    """Like ``read_file``, for a file that a person named. Raises ``ConfigError`` with the remedy if
+    it cannot be read.
+    """
+    try:
+        return read_file(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; {remedy}") from error
+
+
 MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
 """The ``program`` in the manifest of a bundle."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from toolscope_core.files.folders import put, read_file
+from toolscope_core.files.folders import put, read_named
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
@@ -15,11 +15,7 @@ _LINE_MARKS = "\x85\u2028\u2029"
 
 def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
     """Like ``rows_in``, but for a file. Also raises ``ConfigError`` if the file cannot be read."""
-    try:
-        content = read_file(path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a JSONL file") from error
-    return rows_in(content, str(path))
+    return rows_in(read_named(path, "use a JSONL file"), str(path))
 
 
 def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:

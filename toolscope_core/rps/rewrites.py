@@ -88,12 +88,11 @@ class Rewrite:
 class ConfusedQuery:
     """A request that one of two tools answers.
 
-    ``before`` and ``after`` are its cosine with the ``right`` tool minus that with the other, with
+    ``before`` and ``after`` are its cosine with the right tool minus that with the other, with
     the old and the new descriptions.
     """
 
     text: str
-    right: str
     before: float
     after: float
 
@@ -266,11 +265,10 @@ def effects_of(
         queries = [
             ConfusedQuery(
                 text,
-                answer,
                 sign * float(vector @ (left - right)),
                 sign * float(vector @ (new_left - new_right)),
             )
-            for (text, answer), vector, sign in zip(answers, requests, signs, strict=True)
+            for (text, _), vector, sign in zip(answers, requests, signs, strict=True)
         ]
         ordered = tuple(sorted(queries, key=lambda one: one.before))
         effects.append(TellingEffect(float(left @ right), float(new_left @ new_right), ordered))

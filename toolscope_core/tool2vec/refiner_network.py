@@ -11,13 +11,7 @@ from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.retrieval.assembly import best_first
-from toolscope_core.tool2vec import encoder_layers
-from toolscope_core.tool2vec.learned_model import (
-    REFINER,
-    HeldOutQuery,
-    candidate_scores,
-    refined_scores,
-)
+from toolscope_core.tool2vec import encoder_layers, learned_model
 from toolscope_core.tool2vec.training_queries import TrainingQueries
 
 _Floats = NDArray[np.float32]
@@ -177,7 +171,7 @@ def refined_rows(queries: TrainingQueries) -> NDArray[np.intp]:
 
 def example_of(queries: TrainingQueries, view: FoldView, candidates: int) -> RefinerExample:
     """The candidates for a text, with vectors and scores from models that did not see the text."""
-    first = candidate_scores(view.learned)
+    first = learned_model.candidate_scores(view.learned)
     rows = best_first(first, candidates)
     serves = queries.labels(np.array([view.row]))[0][rows]
     text, weight = queries.texts[view.row], float(queries.weights[view.row])
@@ -216,17 +210,19 @@ def finished_refiner(
 
 
 def with_refined(
-    held_out: Sequence[HeldOutQuery],
+    held_out: Sequence[learned_model.HeldOutQuery],
     views: Mapping[int, FoldView],
     texts: Sequence[str],
     network: RefinerNetwork,
     candidates: int,
-) -> list[HeldOutQuery]:
+) -> list[learned_model.HeldOutQuery]:
     """The queries in ``CHECKED_FOLD``, with the refiner's scores added."""
-    result: list[HeldOutQuery] = []
+    result: list[learned_model.HeldOutQuery] = []
     for one in held_out:
         if one.fold == CHECKED_FOLD:
             view = views[one.row]
-            scores = refined_scores(network, texts[one.row], view.centres, view.learned, candidates)
-            result.append(replace(one, learned={**one.learned, REFINER: scores}))
+            scores = learned_model.refined_scores(
+                network, texts[one.row], view.centres, view.learned, candidates
+            )
+            result.append(replace(one, learned={**one.learned, learned_model.REFINER: scores}))
     return result

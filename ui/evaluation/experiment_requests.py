@@ -9,17 +9,10 @@ from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, synthetic_queries, unknown_gold
 from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import Splitter
+from toolscope_core.model import search_configuration
 from toolscope_core.model.configuration import Knob, RequestSplit
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress
-from toolscope_core.model.search_configuration import (
-    Assembly,
-    Corpus,
-    RetrievalConfig,
-    SearchName,
-    named_search,
-    usual_split,
-)
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import splits_of_model
 from toolscope_core.tool2vec.tuned_embedder import learned_texts
@@ -66,10 +59,10 @@ class ExperimentRequest:
     split: ExperimentSplit = "auto"
     knob: Knob = "threshold"
     encoders: tuple[str, ...] = ()
-    search: SearchName = ""
+    search: search_configuration.SearchName = ""
     alpha: float | None = None
-    assembly: Assembly | None = None
-    corpus: Corpus = "both"
+    assembly: search_configuration.Assembly | None = None
+    corpus: search_configuration.Corpus = "both"
     select: Selector = ""
     recorded: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -84,9 +77,9 @@ class ExperimentRequest:
         return self.select == "model" or self.splitter is not None
 
     @property
-    def retrieval(self) -> RetrievalConfig:
+    def retrieval(self) -> search_configuration.RetrievalConfig:
         """The settings of the experiment's search."""
-        config = named_search(self.search)
+        config = search_configuration.named_search(self.search)
         alpha = config.dense_weight if self.alpha is None else self.alpha
         return replace(
             config,
@@ -99,7 +92,7 @@ class ExperimentRequest:
     @property
     def request_split(self) -> RequestSplit:
         """How the requests are split without a model."""
-        usual = usual_split(self.search)
+        usual = search_configuration.usual_split(self.search)
         return usual if self.split == "auto" else _WITHOUT_MODEL.get(self.split, "none")
 
 

@@ -14,13 +14,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import duration, quantity
 from toolscope_core.retrieval.decomposition import splits_in
 from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
-from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.experiment_requests import (
-    ExperimentKind,
-    ExperimentRequest,
-    ExperimentSplit,
-    Selector,
-)
+from ui.evaluation import evaluations, experiment_requests, measured_sides
 from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.search_settings_panel import (
     ABOUT_ASSEMBLY,
@@ -34,7 +28,7 @@ from ui.shared.search_settings_panel import (
 from ui.shared.services import learned_searches
 from ui.shared.snapshot import Snapshot
 
-SPLITS: dict[str, ExperimentSplit] = {
+SPLITS: dict[str, experiment_requests.ExperimentSplit] = {
     "as the search does": "auto",
     "by rule": "rules",
     "by step": "steps",
@@ -44,8 +38,8 @@ SPLITS: dict[str, ExperimentSplit] = {
 }
 _RECORDED = ("steps", "dummy", "context")
 """The splits that a file may contain."""
-_EITHER: dict[str, Selector] = {"the search": "", "a model": "model"}
-_SELECTORS: dict[ExperimentKind, dict[str, Selector]] = {
+_EITHER: dict[str, experiment_requests.Selector] = {"the search": "", "a model": "model"}
+_SELECTORS: dict[experiment_requests.ExperimentKind, dict[str, experiment_requests.Selector]] = {
     "comparison": _EITHER,
     "ablation": _EITHER,
     "plan": _EITHER,
@@ -56,7 +50,7 @@ _ABOUT_CSR = (
     "from the first k. ToolScope has a model choose (tables 2 to 4); without a model, each job "
     "takes the best of these tools by its own search."
 )
-ABOUT_SELECTORS: dict[ExperimentKind, str] = {
+ABOUT_SELECTORS: dict[experiment_requests.ExperimentKind, str] = {
     "comparison": _ABOUT_CSR,
     "ablation": _ABOUT_CSR,
     "plan": "Retrieval–Plan–Select has a model as worker (tables 9 to 11): the model sees 5 tools "
@@ -80,7 +74,9 @@ _ABOUT_RECORDED = (
 )
 
 
-def with_settings(more: DeltaGenerator, request: ExperimentRequest) -> ExperimentRequest:
+def with_settings(
+    more: DeltaGenerator, request: experiment_requests.ExperimentRequest
+) -> experiment_requests.ExperimentRequest:
     """Draw the less common options of a kind. Returns the request with the chosen options."""
     kind, settings = request.kind, dict[str, Any]()
     if kind == "servers":
@@ -119,7 +115,7 @@ def _recorded(more: DeltaGenerator, split: str) -> tuple[tuple[str, tuple[str, .
     return tuple(sorted(splits.items()))
 
 
-def model_ready(snapshot: Snapshot, request: ExperimentRequest) -> bool:
+def model_ready(snapshot: Snapshot, request: experiment_requests.ExperimentRequest) -> bool:
     """Show how much a model would be asked. Returns false if it cannot be asked now."""
     if not ask_panel.can_ask(snapshot, "experiment", _WITHOUT_MODEL):
         return False

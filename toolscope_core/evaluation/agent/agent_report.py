@@ -11,7 +11,7 @@ from toolscope_core.evaluation.intervals import Interval, interval, paired_p
 from toolscope_core.evaluation.metrics import recall
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.selection import is_correct
-from toolscope_core.files.folders import read_file
+from toolscope_core.files.folders import read_named
 from toolscope_core.files.json_lines import rows_in
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import JsonObject, canonical_json
@@ -217,12 +217,7 @@ class EpisodeFile:
         """The rows of the file; an incomplete last line that was written here is left out."""
         if not self._path.exists():
             return iter(())
-        try:
-            content = read_file(self._path)
-        except OSError as error:
-            raise ConfigError(
-                f"{self._path} cannot be read: {error.strerror}; name another file with --out"
-            ) from error
+        content = read_named(self._path, "name another file with --out")
         end = content.rfind(b"\n") + 1
         rest = content[end:]
         if rest and (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):

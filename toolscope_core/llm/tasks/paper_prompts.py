@@ -14,20 +14,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from toolscope_core.llm.tasks import prompt_task as prompts
+from toolscope_core.llm.tasks import query_draft_prompt, selection_prompt
 from toolscope_core.llm.tasks.fence import RULES, PromptText, fences, plain_prompt_text, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import AUDIT_TASK, JUDGE_TASK, ClusterTools, ToolPair
-from toolscope_core.llm.tasks.query_draft_prompt import (
-    DRAFT_TASK,
-    POLISH_TASK,
-    DraftQuestion,
-    PolishQuestion,
-)
-from toolscope_core.llm.tasks.selection_prompt import (
-    NOBODY,
-    SELECTION_TASK,
-    SelectionQuestion,
-    in_shown_order,
-)
 from toolscope_core.model.protocols import ChatModel, ChatRequest, Task
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
@@ -174,25 +163,25 @@ def _audited(item: ClusterTools, value: JsonObject) -> JsonObject:
     return {"reason": str(value.get("reason") or ""), "groups": groups}
 
 
-def _selection_slots(item: SelectionQuestion) -> dict[str, Texts]:
+def _selection_slots(item: selection_prompt.SelectionQuestion) -> dict[str, Texts]:
     return {
         "question": {"query": plain_prompt_text(item.request)},
         "input": {"step": plain_prompt_text(item.job)},
-        "tools": _shown(_named(in_shown_order(item.tools)), "tool"),
+        "tools": _shown(_named(selection_prompt.in_shown_order(item.tools)), "tool"),
     }
 
 
-def _selected(item: SelectionQuestion, value: JsonObject) -> JsonObject:
-    names, line = [*_named(in_shown_order(item.tools))], _text_of(value)
+def _selected(item: selection_prompt.SelectionQuestion, value: JsonObject) -> JsonObject:
+    names, line = [*_named(selection_prompt.in_shown_order(item.tools))], _text_of(value)
     for name in (line, _without_markup(line)):
         if name in names:
             return {"tool": names.index(name) + 1}
     if _without_markup(line).casefold() != _NONE:
         raise prompts.AnswerError("the reply is neither the name of a listed function nor None")
-    return {"tool": NOBODY}
+    return {"tool": selection_prompt.NOBODY}
 
 
-def _draft_slots(item: DraftQuestion) -> dict[str, Texts]:
+def _draft_slots(item: query_draft_prompt.DraftQuestion) -> dict[str, Texts]:
     examples = [{"instruction": one.text, "functions": [*one.tools]} for one in item.examples]
     return {
         "examples_str": {"examples": plain_prompt_text(examples)},
@@ -200,7 +189,7 @@ def _draft_slots(item: DraftQuestion) -> dict[str, Texts]:
     }
 
 
-def _drafted(item: DraftQuestion, value: JsonObject) -> JsonObject:
+def _drafted(item: query_draft_prompt.DraftQuestion, value: JsonObject) -> JsonObject:
     names, functions = [*_named(item.in_order)], value.get("functions")
     if not isinstance(functions, list) or not set(map(str, functions)) <= {*names}:
         raise prompts.AnswerError("functions must be names of the functions shown")
@@ -218,7 +207,7 @@ _POLISHED_EXAMPLE = {
 """The prompt's own example in the form of a reply, since the paper prints none."""
 
 
-def _polish_slots(item: PolishQuestion) -> dict[str, Texts]:
+def _polish_slots(item: query_draft_prompt.PolishQuestion) -> dict[str, Texts]:
     example = PromptText(canonical_json(_POLISHED_EXAMPLE))
     return {
         "in_context_examples": {"example": example},
@@ -226,17 +215,8 @@ def _polish_slots(item: PolishQuestion) -> dict[str, Texts]:
     }
 
 
-def _polished(item: PolishQuestion, value: JsonObject) -> JsonObject:
+def _polished(item: query_draft_prompt.PolishQuestion, value: JsonObject) -> JsonObject:
     return {"request": value.get("instruction")}
-
-
-def _object(**fields: JsonObject) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": [*fields],
-        "additionalProperties": False,
-    }
 
 
 _TEXT, _LIST = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
@@ -248,21 +228,24 @@ _QUOTED: Mapping[str, QuotedTask[Any]] = {
             AUDIT_TASK,
             lambda item: {"GROUP_BLOCK": item.blocks},
             _audited,
-            _object(
+            prompts.object_schema(
                 merge={"type": "string", "enum": ["MERGE_OK", "MERGE_BAD"]},
                 clusters={"type": "array", "items": _LIST},
                 reason=_TEXT,
             ),
         ),
-        QuotedTask(SELECTION_TASK, _selection_slots, _selected),
+        QuotedTask(selection_prompt.SELECTION_TASK, _selection_slots, _selected),
         QuotedTask(
-            DRAFT_TASK,
+            query_draft_prompt.DRAFT_TASK,
             _draft_slots,
             _drafted,
-            _object(instruction=_TEXT, functions=_LIST, explanation=_TEXT),
+            prompts.object_schema(instruction=_TEXT, functions=_LIST, explanation=_TEXT),
         ),
         QuotedTask(
-            POLISH_TASK, _polish_slots, _polished, _object(reasoning=_TEXT, instruction=_TEXT)
+            query_draft_prompt.POLISH_TASK,
+            _polish_slots,
+            _polished,
+            prompts.object_schema(reasoning=_TEXT, instruction=_TEXT),
         ),
     )
 }

@@ -92,7 +92,7 @@ def reply_schema(
     """
     question = {"type": "string", "enum": [question_id(key) for key in sorted(keys)]}
     fields = {"question": question, **_fields(form), **in_this_call}
-    return _object_schema(answers={"type": "array", "items": _object_schema(**fields)})
+    return object_schema(answers={"type": "array", "items": object_schema(**fields)})
 
 
 def read_answers(
@@ -163,12 +163,13 @@ def _plain(schema: JsonObject, definitions: JsonObject) -> JsonObject:
         return _plain(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     if "properties" in schema:
         fields = {name: _plain(one, definitions) for name, one in schema["properties"].items()}
-        return _object_schema(**fields)
+        return object_schema(**fields)
     plain = {key: schema[key] for key in ("type", "enum", "description") if key in schema}
     return plain | ({"items": _plain(schema["items"], definitions)} if "items" in schema else {})
 
 
-def _object_schema(**fields: JsonObject) -> JsonObject:
+def object_schema(**fields: JsonObject) -> JsonObject:
+    """The JSON Schema of an object that has exactly these fields."""
     return {
         "type": "object",
         "properties": fields,

@@ -17,6 +17,7 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 
+from toolscope_core.mcp.gateway import withheld_tools
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, words_of_servers
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues, fixed_values
@@ -31,13 +32,6 @@ from toolscope_core.mcp.gateway.resource_addresses import (
 )
 from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import CallLog, ToolCalls
-from toolscope_core.mcp.gateway.withheld_tools import (
-    DeclaredTools,
-    OnChange,
-    Review,
-    WithheldTools,
-    hold_every_change,
-)
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
 from toolscope_core.model.cluster import grouped
@@ -138,8 +132,8 @@ class GatewayConfig:
 
     launches: Mapping[str, Callable[[], Launch]]
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
-    on_change: OnChange = "hold"
-    review: Review = hold_every_change
+    on_change: withheld_tools.OnChange = "hold"
+    review: withheld_tools.Review = withheld_tools.hold_every_change
     old_names: bool = False
     finder: Finder | None = None
     notice: Callable[[str], None] = lambda text: None
@@ -157,7 +151,7 @@ async def open_gateway(
     """A gateway. Its connections end when this context is left in any way."""
     load_sdk()
     came_in = grouped(bundle.came_in, lambda original: original.server)
-    withheld = WithheldTools(came_in, config.limits, config.on_change, config.review)
+    withheld = withheld_tools.WithheldTools(came_in, config.limits, config.on_change, config.review)
 
     def notice(sentence: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads notices any more
@@ -209,9 +203,11 @@ async def open_gateway(
         group.cancel_scope.cancel()
 
 
-def _noted(withheld: WithheldTools, name: str) -> tuple[Sequence[str], Sequence[str]]:
+def _noted(
+    withheld: withheld_tools.WithheldTools, name: str
+) -> tuple[Sequence[str], Sequence[str]]:
     """The new tools of a server, and its changed tools that are still called."""
-    new = withheld.declared.get(name, DeclaredTools()).new
+    new = withheld.declared.get(name, withheld_tools.DeclaredTools()).new
     return new, [one.name for one in withheld.passed(name)]
 
 

@@ -14,14 +14,7 @@ from typing import Any
 
 from toolscope_core.catalog.schema.walking import list_at, object_at
 from toolscope_core.files.folders import put, read_file
-from toolscope_core.mcp.servers.client_places import (
-    CLAUDE_CODE,
-    CLIENT_PATHS,
-    Machine,
-    Origin,
-    configuration_files,
-    project_files,
-)
+from toolscope_core.mcp.servers import client_places
 from toolscope_core.mcp.servers.configured_servers import (
     AlikeServers,
     ConfiguredPart,
@@ -104,24 +97,26 @@ class MachineServers:
         return f"On this machine: {quantity(clients, 'client')}, {quantity(servers, 'server')}"
 
 
-def machine_servers(machine: Machine) -> MachineServers:
+def machine_servers(machine: client_places.Machine) -> MachineServers:
     """The servers in the files of clients. A file that cannot be read becomes a part with a
     problem.
     """
     paths = set[Path]()
     parts = list[ConfiguredPart]()
-    for path, origin in configuration_files(machine):
+    for path, origin in client_places.configuration_files(machine):
         parts += _parts(machine, path, origin, paths)
-        if origin.client == CLAUDE_CODE and path.name == ".claude.json":
+        if origin.client == client_places.CLAUDE_CODE and path.name == ".claude.json":
             folders = [Path(one.origin.root) for one in parts if one.origin.root]
             for folder in folders:
-                for file, own in project_files(machine, CLIENT_PATHS[0], folder):
+                for file, own in client_places.project_files(
+                    machine, client_places.CLIENT_PATHS[0], folder
+                ):
                     parts += _parts(machine, file, own, paths)
     return MachineServers(tuple(parts))
 
 
 def _parts(
-    machine: Machine, path: Path, origin: Origin, paths: set[Path]
+    machine: client_places.Machine, path: Path, origin: client_places.Origin, paths: set[Path]
 ) -> Iterator[ConfiguredPart]:
     if path in paths:
         return

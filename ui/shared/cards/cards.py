@@ -9,12 +9,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import SizeChange
-from toolscope_core.judging.relation_words import (
-    FamilySelector,
-    app_reasons_in,
-    selector_in,
-    unmatched_reasons_in,
-)
+from toolscope_core.judging import relation_words
 from toolscope_core.merging.analysing import merge_size, size_reason
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
@@ -65,7 +60,7 @@ class Card:
     pairs: int
     disagreements: tuple[Disagreement, ...] = ()
     unmatched: tuple[str, ...] = ()
-    selector: FamilySelector | None = None
+    selector: relation_words.FamilySelector | None = None
     loosest: str = ""
     drop_in: str = ""
     size_reason: str = ""
@@ -141,12 +136,12 @@ def card_of(analysis: Analysis, cluster: Cluster, format: str = PROMPT_FORMATS[0
         evidence=tuple(analysis.verdict(pairs[row]) for row in weakest),
         pairs=len(pairs),
         disagreements=_disagreements(analysis, pairs),
-        unmatched=unmatched_reasons_in(analysis.catalog, cluster),
-        selector=selector_in(cluster) if family else None,
+        unmatched=relation_words.unmatched_reasons_in(analysis.catalog, cluster),
+        selector=relation_words.selector_in(cluster) if family else None,
         loosest=_loosest(cluster.members, pairs, probabilities),
         drop_in=_drop_in(analysis, cluster),
         size_reason=size_reason(cluster, by_id, size),
-        apps=app_reasons_in(analysis.catalog, cluster),
+        apps=relation_words.app_reasons_in(analysis.catalog, cluster),
     )
 
 
