@@ -7,8 +7,6 @@ weight, if there are enough pairs of each. Labels that are less certain weigh le
 are chosen from predictions on catalogs, or servers, that were left out of training.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -95,7 +93,7 @@ class LabelledCatalog:
         """Which pairs are labelled by which tool could serve whom."""
         return self.serves != ""
 
-    def only(self, rows: NDArray[np.bool_]) -> LabelledCatalog:
+    def only(self, rows: NDArray[np.bool_]) -> "LabelledCatalog":
         """The catalog with only these pairs."""
         own = {name: getattr(self, name)[rows] for name in _OF_PAIRS}
         return replace(self, **own)

@@ -1,7 +1,5 @@
 """What the tables share: data sets, queries, recorded splits, rankings and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,12 +39,12 @@ class PaperSet:
     queries: tuple[Query, ...]
 
     @classmethod
-    def read(cls, name: str) -> PaperSet:
+    def read(cls, name: str) -> "PaperSet":
         path = catalog_file(name)
         return cls.of(name, path, data_folder(name) / QUERIES)
 
     @classmethod
-    def of(cls, name: str, catalog: Path, queries: Path) -> PaperSet:
+    def of(cls, name: str, catalog: Path, queries: Path) -> "PaperSet":
         bench = Bench.of_files([catalog])
         return cls(name, catalog, bench, bench.queries(queries, skip_unknown=True))
 

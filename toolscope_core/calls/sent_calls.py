@@ -1,7 +1,5 @@
 """Sends the same calls to two tools on their servers, through the argument maps of their merge."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Finds the records in a document: in lists, pages, answers, servers and operations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -56,7 +54,7 @@ def document_kind(value: Any) -> str:
     return "mcp-client" if configured_servers(value) and not places.holds_tools(value) else ""
 
 
-def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterator[SourceEntry]:
+def find_records(record: Record, kind: str, reading: "DocumentReading") -> Iterator[SourceEntry]:
     """The records in a value, in order, with the servers that it names and its pages.
 
     ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document

@@ -1,7 +1,5 @@
 """The constraints that active decisions impose on the current catalog."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -228,7 +226,7 @@ def _on_tools(
 
 
 def _put_forward(
-    locate: ToolLocator, log: Sequence[Decision], actions: Collection[Action]
+    locate: "ToolLocator", log: Sequence[Decision], actions: Collection[Action]
 ) -> Iterator[Pair]:
     """The pairs that a person wants to see proposed, through one of ``actions``.
 

@@ -1,7 +1,5 @@
 """Measures how one change of a toolset, or each merge of a plan, affects requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -58,7 +56,7 @@ class SearchedQueries:
     rankings: Rankings
 
     @classmethod
-    def of(cls, trial: Trial, ranker: Ranker, progress: Progress = silent) -> SearchedQueries:
+    def of(cls, trial: Trial, ranker: Ranker, progress: Progress = silent) -> "SearchedQueries":
         """The queries of a trial with their results in the trial's catalog."""
         tools = trial.catalog.tools
         rankings = ranker.rankings(tools, trial.requests, PLACES, progress)

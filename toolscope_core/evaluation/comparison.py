@@ -1,7 +1,5 @@
 """Compares two toolsets on the same queries: what an agent finds, sends and can call with each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -148,7 +146,7 @@ class Trial:
         request_of: Callable[[Query], ToolRequest],
         cutoffs: Sequence[int],
         gold_of: Callable[[Query], Gold] = attrgetter("gold"),
-    ) -> Trial:
+    ) -> "Trial":
         """A trial of the queries that have gold answers. Raises ``ConfigError`` if there are
         none.
         """
@@ -157,7 +155,7 @@ class Trial:
             raise ConfigError("no query has a gold answer; use tool ids under `gold`")
         return cls(catalog, with_gold, tuple(map(request_of, with_gold)), tuple(cutoffs))
 
-    def split_by(self, split: RequestSplit) -> Trial:
+    def split_by(self, split: RequestSplit) -> "Trial":
         """The same trial with its queries split by another method."""
         return replace(self, requests=tuple(map(request_of(split), self.queries)))
 

@@ -5,8 +5,6 @@ Each line is one answer: the question in words, the prompt, the model, and the a
 ledger. The lines are sorted, so that a changed answer shows up as a changed line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -55,7 +53,7 @@ class AnswerLine:
     def about(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         return self.task, self.texts, self.tools
 
-    def asks_as(self, other: AnswerLine) -> bool:
+    def asks_as(self, other: "AnswerLine") -> bool:
         """Whether both lines ask the same question, about whichever tools."""
         return (self.task, self.texts) == (other.task, other.texts)
 

@@ -1,7 +1,5 @@
 """A pair of tools: its scores, and the verdict of the judge or of a model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,7 +25,7 @@ class Pair:
     right: str
 
     @classmethod
-    def of(cls, a: str, b: str) -> Pair:
+    def of(cls, a: str, b: str) -> "Pair":
         return cls(a, b) if a <= b else cls(b, a)
 
 

@@ -4,8 +4,6 @@ A client that defers tools shows its model no definition until a search returns 
 search does not return does not exist for that model.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +53,7 @@ class SearchSetup:
     learned: LearnedRanking | None = None
     servers: Iterable[Server] = ()
 
-    def open(self, tools: Iterable[Tool], progress: Progress = silent) -> SearchableTools:
+    def open(self, tools: Iterable[Tool], progress: Progress = silent) -> "SearchableTools":
         """The search of the configured client, or else ToolScope's own.
 
         Raises their errors, and ``ConfigError`` for a client with a learned model.
@@ -86,7 +84,7 @@ class ClientSearch:
 class SearchableTools(Protocol):
     """Ranks the tools of a toolset for requests."""
 
-    def over(self, tools: Iterable[Tool]) -> SearchableTools:
+    def over(self, tools: Iterable[Tool]) -> "SearchableTools":
         """The search over other tools."""
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
@@ -124,7 +122,7 @@ class ClientRetriever:
         self._vectors = RequestVectors(embedder, cache)
         self._search_in(tools)
 
-    def over(self, tools: Iterable[Tool]) -> ClientRetriever:
+    def over(self, tools: Iterable[Tool]) -> "ClientRetriever":
         """The search over other tools."""
         other = copy(self)
         other._search_in(tools)

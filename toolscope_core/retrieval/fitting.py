@@ -4,8 +4,6 @@ The scores of a search do not tell: they compare tools with each other, so the b
 if none fits.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import best_first
 from toolscope_core.retrieval.rerankers import LateInteraction
 from toolscope_core.retrieval.searching import TextScores
-from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import total_weight
 from toolscope_core.wording.words import keys_of
 
@@ -91,7 +89,7 @@ def signals(
     dense = scores.dense
     cosine = float(dense.max())
     best = read_tool(tools[nearest[0]])
-    request = _read(text)
+    request = read_tool(Tool("", "", text))  # the request is read like a tool's description
     return (
         cosine,
         (cosine - float(dense.mean())) / (float(dense.std()) or 1.0),
@@ -101,11 +99,6 @@ def signals(
         _share(best.name_words, request.word_keys),
         float(any(keys_of(word) & request.word_keys for word in best.objects or best.nouns)),
     )
-
-
-def _read(text: str) -> ToolReading:
-    """A request read as if it were a tool's description."""
-    return read_tool(Tool("", "", text))
 
 
 def _share(words: Sequence[str], keys: frozenset[Any]) -> float:

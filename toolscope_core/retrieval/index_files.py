@@ -1,7 +1,5 @@
 """The index of a set of texts: vectors and BM25 arrays, built once and memory-mapped."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -47,7 +45,7 @@ class SparseIndex:
         self._size, self._terms, self._arrays = size, terms, arrays
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> SparseIndex:
+    def of(cls, texts: Sequence[str]) -> "SparseIndex":
         """The index of some texts."""
         terms = [sparse_terms(text) for text in texts]
         if not any(terms):
@@ -60,7 +58,7 @@ class SparseIndex:
         return cls(len(texts), index.vocab_dict, arrays)
 
     @classmethod
-    def read(cls, size: int, folder: Path) -> SparseIndex:
+    def read(cls, size: int, folder: Path) -> "SparseIndex":
         """The index from a folder, memory-mapped. Raises ``OSError`` and ``ValueError`` for a
         damaged folder.
         """

@@ -1,7 +1,5 @@
 """The rerankers by their names in a configuration; any other name is a cross-encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -41,7 +39,7 @@ request's tokens, each by its best in the tool.
 """
 
 
-def late_interaction(inputs: RerankInputs) -> LateInteraction:
+def late_interaction(inputs: RerankInputs) -> "LateInteraction":
     """The reranker with the embedder of the search.
 
     Raises ``ConfigError`` if it gives no token vectors.

@@ -4,8 +4,6 @@
 Each place says what its score consists of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -88,7 +86,7 @@ class _Rows:
     owners: NDArray[np.intp]
 
     @classmethod
-    def of(cls, tools: Sequence[Tool]) -> _Rows:
+    def of(cls, tools: Sequence[Tool]) -> "_Rows":
         """One row for each tool.
 
         A merged tool has a row for each member, so that none of their words is lost, and its own
@@ -158,7 +156,7 @@ class Retriever(DocumentSearch):
         self._learned: assembly.LearnedRanking | None = None
         self._learned_scorer: assembly.LearnedScorer | None = None
 
-    def over(self, tools: Iterable[Tool]) -> Retriever:
+    def over(self, tools: Iterable[Tool]) -> "Retriever":
         """The search over other tools, with an index that is not stored on disk."""
         own = _by_id(tools)
         rows = _Rows.of(own)
@@ -168,7 +166,7 @@ class Retriever(DocumentSearch):
         other._learned_scorer = self._learned.over(rows.tools) if self._learned else None
         return other
 
-    def with_learned(self, model: assembly.LearnedRanking | None) -> Retriever:
+    def with_learned(self, model: assembly.LearnedRanking | None) -> "Retriever":
         """The search with a model's learned scores besides the texts; ``None`` for texts alone.
 
         Raises ``ConfigError`` for a model trained with another embedder.

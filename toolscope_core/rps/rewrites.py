@@ -1,7 +1,5 @@
 """New descriptions of two similar tools, short ones first, and their effect on requests."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -135,7 +133,7 @@ class TellingEffect:
         """The mean gain in closeness to the right tool."""
         return fmean(one.after - one.before for one in self.queries) if self.queries else 0.0
 
-    def part(self, is_chosen_on: bool) -> TellingEffect:
+    def part(self, is_chosen_on: bool) -> "TellingEffect":
         """The effect on the requests used for choosing, or on the held-out ones."""
         own = (one for one in self.queries if is_for_choosing(one.text) == is_chosen_on)
         return replace(self, queries=tuple(own))

@@ -1,7 +1,5 @@
 """MLC on frozen vectors: one logistic classifier per tool over the vectors of requests (§4.2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,7 +81,7 @@ class _Adam:
     steps: int = 0
 
     @classmethod
-    def of(cls, weights: _Floats) -> _Adam:
+    def of(cls, weights: _Floats) -> "_Adam":
         own = weights.astype(np.float32)
         return cls(own, own.copy(), np.zeros_like(own), np.zeros_like(own))
 
@@ -116,7 +114,7 @@ class UsageVectors:
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, queries: TrainingQueries, vectors: Vectors) -> UsageVectors:
+    def of(cls, queries: TrainingQueries, vectors: Vectors) -> "UsageVectors":
         """The usage vectors computed from queries and the vectors of their texts, which have shape
         (n, d).
         """

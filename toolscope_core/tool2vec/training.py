@@ -2,8 +2,6 @@
 queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
@@ -150,7 +148,7 @@ class Lessons:
     own: Vectors
     retriever: Retriever
 
-    def without(self, fold: int) -> Lessons:
+    def without(self, fold: int) -> "Lessons":
         """The training data from the other folds."""
         keep = self.queries.folds != fold
         return replace(self, queries=self.queries.part(keep), vectors=self.vectors[keep])
@@ -180,7 +178,7 @@ def trained_model(
     queries: Iterable[Query],
     variants: Mapping[str, Augmentation],
     config: LearnConfig,
-    trainer: Trainer,
+    trainer: "Trainer",
 ) -> learned_model.LearnedModel:
     """The model trained on these queries and the questions of ``variants``.
 

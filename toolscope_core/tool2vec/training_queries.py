@@ -1,7 +1,5 @@
 """Queries with the tools that serve them, as training data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,7 +84,7 @@ class TrainingQueries:
         matrix[place[self.at[own]], self.tool[own]] = 1.0
         return matrix
 
-    def part(self, keep: NDArray[np.bool_]) -> TrainingQueries:
+    def part(self, keep: NDArray[np.bool_]) -> "TrainingQueries":
         """These queries with only the texts to ``keep``, but with all tools."""
         place = np.cumsum(keep) - 1
         own = keep[self.at]

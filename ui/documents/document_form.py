@@ -1,7 +1,5 @@
 """The form for a document. Text that is not saved is kept while other pages are open."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -47,7 +45,7 @@ class Fields:
     way: str = _TABLE
 
     @classmethod
-    def of(cls, draft: Draft, way: str = _TABLE) -> Fields:
+    def of(cls, draft: Draft, way: str = _TABLE) -> "Fields":
         document = draft.document
         text = json.dumps(document.schema, indent=2, ensure_ascii=False)
         return cls(document.name, document.description, draft, rows_of(draft), text, way)

@@ -1,7 +1,5 @@
 """The form that makes a profile from an agent's requests, from logged calls, or empty."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 

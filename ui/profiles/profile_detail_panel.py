@@ -1,7 +1,5 @@
 """One profile: what it serves, similar tools, rules, texts and fixed values, and deletion."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

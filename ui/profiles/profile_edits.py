@@ -1,7 +1,5 @@
 """The profiles of a catalog on the screen: making, saving and viewing them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Runs a gateway: its connections, its server, its standard streams, and its shutdown."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -46,7 +44,7 @@ class _Lines:
 
     reader: asyncio.StreamReader
 
-    def __aiter__(self) -> _Lines:
+    def __aiter__(self) -> "_Lines":
         return self
 
     async def __anext__(self) -> str:

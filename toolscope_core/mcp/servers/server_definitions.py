@@ -5,8 +5,6 @@ A definition may be shown and stored: it contains the names of variables and hea
 and addresses without secrets. ``launches`` reads the values when a server is started.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -100,7 +98,7 @@ class ServerDefinition:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, value: JsonObject) -> ServerDefinition:
+    def of_json(cls, value: JsonObject) -> "ServerDefinition":
         """The definition from the output of ``as_json``. Raises
         ``ConfigError`` for anything else.
         """

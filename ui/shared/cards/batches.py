@@ -5,8 +5,6 @@ Nobody looks at every decision of a batch. Instead, a random sample is checked a
 estimate how many of the others are right.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -119,7 +117,7 @@ class ServerPairProposals:
         """The number of proposals that are not families. A family keeps every tool."""
         return sum(not is_family(cluster) for cluster in self.clusters)
 
-    def only(self, ids: Collection[str]) -> ServerPairProposals:
+    def only(self, ids: Collection[str]) -> "ServerPairProposals":
         """The same two servers, with only these proposals."""
         at = [place for place, one in enumerate(self.clusters) if one.id in ids]
         return replace(

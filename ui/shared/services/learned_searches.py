@@ -3,7 +3,6 @@ removing them.
 """
 
 import shutil
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -160,7 +159,8 @@ def run(snapshot: Snapshot, config: training.LearnConfig, progress: Progress = s
         shutil.rmtree(folder / "after", ignore_errors=True)
         return
     relabelled_queries = relabelled(own_queries, plan.phi)
-    own = {one: variant for one, variant in variants.items() if one in _ids(plan.phi)}
+    remaining = set(plan.phi.values())
+    own = {one: variant for one, variant in variants.items() if one in remaining}
     after = training.trained_model(merged, relabelled_queries, own, config, trainer)
     write_model(replace(after, variants=own), folder / "after")
 
@@ -243,7 +243,3 @@ def _stale(snapshot: Snapshot, model: LearnedModel, side: str) -> int:
 def _folder(snapshot: Snapshot, ranking: Ranking) -> Path:
     name = snapshot.record.name
     return snapshot.work.vectors.folder / "learned" / digest(name)[:32] / ranking
-
-
-def _ids(phi: Mapping[str, str | None]) -> set[str]:
-    return {one for one in phi.values() if one is not None}
