@@ -47,10 +47,13 @@ CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 _logger = logging.getLogger(__name__)
 
 
-def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> Catalog:
+def read_isolated(
+    sources: Sequence[Source], format_name: str | None = None, caches: Path | None = None
+) -> Catalog:
     """The catalog of ``read_catalog``, read in a process with limits.
 
-    On systems that cannot fork (Windows), the catalog is read in this process. Raises
+    Tools in which an earlier reading with this folder for ``caches`` found nothing are not searched
+    again. On systems that cannot fork (Windows), the catalog is read in this process. Raises
     ``CatalogError`` in the same cases as ``read_catalog``, and if a limit is reached; the error
     names the limit and the file.
     """
@@ -63,7 +66,7 @@ def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> 
         from toolscope_core.catalog.readers import read_catalog  # otherwise only the child loads it
 
         return read_catalog(sources, format_name)
-    return _catalog(_read_in_child(sources, format_name))
+    return _catalog(_read_in_child(sources, format_name, caches))
 
 
 def read_files(paths: Sequence[Path]) -> Catalog:
@@ -77,7 +80,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     caches, name = read_environment().cache_dir, f"{_CACHED}/{_digest(sources)}.json"
     if body := read_sealed(caches / name):
         return _catalog(json.loads(body))
-    value = _read_in_child(sources, None)
+    value = _read_in_child(sources, None, caches)
     with suppress(ConfigError, OSError):  # without the cache, it is read again
         write_sealed(caches, name, json.dumps(value).encode())
         cached_files = (caches / _CACHED).glob("*.json")
@@ -97,13 +100,13 @@ def _digest(sources: Sequence[Source]) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
 
 
-def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonObject:
+def _read_in_child(
+    sources: Sequence[Source], format_name: str | None, caches: Path | None
+) -> JsonObject:
     """The catalog as JSON, from a process with limits. Raises the same errors as
     ``read_isolated``.
-
-    Tools in which an earlier reading found nothing are not searched again.
     """
-    started, clean = time.monotonic(), _clean_tools()
+    started, clean = time.monotonic(), _clean_tools(caches)
     with _reader.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
         answer: dict[str, Any] = {}
@@ -116,23 +119,24 @@ def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonOb
         raise CatalogError(answer["refused"])
     if "catalog" not in answer:
         raise _no_answer(answer, sources, time.monotonic() - started)
-    _save_clean([*dict.fromkeys((*answer["clean"], *clean))], len(clean))
+    if caches:
+        _save_clean(caches, [*dict.fromkeys((*answer["clean"], *clean))], len(clean))
     value: JsonObject = answer["catalog"]
     return value
 
 
-def _clean_tools() -> list[str]:
+def _clean_tools(caches: Path | None) -> list[str]:
     """The keys of the tools in which nothing was found, the latest first."""
-    body = read_sealed(read_environment().cache_dir / _CLEAN)
+    body = read_sealed(caches / _CLEAN) if caches else None
     version, keys = json.loads(body) if body else ("", [])
-    return keys if version == code_version(*_CODE) else []
+    return keys if keys and version == code_version(*_CODE) else []
 
 
-def _save_clean(keys: Sequence[str], before: int) -> None:
+def _save_clean(caches: Path, keys: Sequence[str], before: int) -> None:
     if len(keys) > before:
         with suppress(ConfigError, OSError):  # without them, all tools are searched again
             body = json.dumps([code_version(*_CODE), keys[:_MOST_CLEAN]]).encode()
-            write_sealed(read_environment().cache_dir, _CLEAN, body)
+            write_sealed(caches, _CLEAN, body)
 
 
 def _send(

@@ -15,6 +15,8 @@ from toolscope_core.store import catalog_rows, engine, stored_state
 from ui.shared.snapshot import FORMAT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from toolscope_core.catalog.sources import Source
 
 
@@ -23,8 +25,8 @@ class Catalogs:
     they never change.
     """
 
-    def __init__(self, store: engine.Store) -> None:
-        self._store = store
+    def __init__(self, store: engine.Store, caches: Path) -> None:
+        self._store, self._caches = store, caches
         self.costs = Costs()
         self._open: dict[int, Catalog] = {}
         self._previewed: tuple[str, Catalog] | None = None
@@ -39,7 +41,7 @@ class Catalogs:
         key = digest([(s.label, s.format, hashlib.sha256(s.data).hexdigest()) for s in sources])
         last = self._previewed
         if last is None or last[0] != key:
-            last = self._previewed = key, read_isolated(sources)
+            last = self._previewed = key, read_isolated(sources, caches=self._caches)
         return last[1]
 
     def add(self, name: str, catalog: Catalog) -> catalog_rows.CatalogRecord:

@@ -35,7 +35,7 @@ class Workspace:
         self._lock = threading.Lock()
         self.store = Store(settings.store_url)
         self.ledger = StoredLedger(self.store)
-        self.catalogs = Catalogs(self.store)
+        self.catalogs = Catalogs(self.store, settings.cache_dir)
         self.vectors = VectorCache(settings.cache_dir)
         self.arrays = ArrayCache(settings.cache_dir)
         self.embedder = embedder or _embedder_of(settings)
