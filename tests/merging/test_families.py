@@ -1,5 +1,6 @@
 """Families: what one selector tells apart, from what same-job clusters leave."""
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 
@@ -9,18 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.analyses import analysed
+from tests.support.decisions import decision_on, logged, undo
 from tests.support.properties import examples
 from toolscope_core.judging.judge import PairProbabilities
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import with_verdicts
 from toolscope_core.merging.contracted_graph import RowGraph
+from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.grouping import family_groups, with_families, with_safe_subsets
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints, Decision
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.tool import Tool
 
@@ -310,6 +314,67 @@ def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order
     ]
     assert [cluster.state for cluster in plan.clusters] == ["accepted", "proposed", "proposed"]
     assert [cluster.safe for cluster in plan.clusters] == [True, False, False]
+
+
+FETCHED_EBAY, FETCHED_ZORBLAX = tool("fetch_ebay_price"), tool("fetch_zorblax_price")
+COPY = replace(STOCK, id="copy", server="other")
+SHOPS = (*ALL, FETCHED_EBAY, COPY, tool("translate_to_italian"), FETCHED_ZORBLAX)
+IN_TWO_WAYS = {Pair(f"fetch_{shop}_price", f"get_{shop}_price") for shop in ("amazon", "ebay")}
+KIN = {
+    pair: 0.9
+    for of in ("price", "stock", "translate")
+    for pair in every([one for one in SHOPS[:-1] if of in one.name])
+}
+WEAK = [Pair(EBAY.id, ALL[4].id), Pair(ALL[5].id, ALL[6].id)]
+KIN |= dict.fromkeys(WEAK, AT - 0.01)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["offline", "by a model"])
+def reviewed(request, tmp_path_factory):
+    """Two jobs, families of them and of single tools, and pairs that only a third tool joins."""
+    folder = tmp_path_factory.mktemp("reviewed")
+    doubts = [Pair(FETCHED_ZORBLAX.id, EBAY.id)]
+    analysis = judged(catalog_of(*SHOPS), KIN, IN_TWO_WAYS, folder, doubts)
+    if not request.param:
+        return analysis
+    verdicts = {pair: Verdict(pair, 1.0, 0.9, "merge", judge="m") for pair in IN_TWO_WAYS}
+    return with_verdicts(analysis, ModelVerdicts("m", verdicts))
+
+
+@st.composite
+def decisions(draw):
+    """One on two or three tools, mostly of one family."""
+    delicate = [*WEAK, Pair(FETCHED_ZORBLAX.id, ALL[4].id)]
+    pair = draw(st.sampled_from(delicate) | st.sampled_from(list(KIN)))
+    more = draw(st.sampled_from(SHOPS))
+    tools = [one for one in SHOPS if one.id in (pair.left, pair.right)]
+    three = sorted({*tools, more}, key=lambda one: one.id)
+    parts = [[three[0].fingerprint], [one.fingerprint for one in three[1:]]]
+    return draw(
+        st.sampled_from(
+            [
+                decision_on(tools, "keep_apart"),
+                decision_on(tools, "accept", relation="family"),
+                decision_on(tools, "accept"),
+                decision_on(three, "accept"),
+                decision_on(three, "recut", groups=parts, relation="family"),
+                decision_on(tools, "propose"),
+                decision_on(tools[:1], "omit", reason="unused"),
+                decision_on([], "threshold", similarity=0.01, same_job=0.96),
+            ]
+        )
+    )
+
+
+@examples(75)
+@given(st.lists(decisions() | st.integers(1, 4).map(undo), min_size=2, max_size=5))
+def test_a_plan_beside_which_others_were_made_equals_one_made_from_nothing(reviewed, steps):
+    log = ()
+    for step in steps:
+        with suppress(DecisionError):
+            log = logged(step, log=log)
+        anew = replace(reviewed, syntheses=GroupSyntheses(reviewed.catalog))
+        assert plan_merge(reviewed, log) == plan_merge(anew, log)
 
 
 EBAYS = (EBAY, tool("fetch_ebay_price"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.judging.cached_judge import CachedJudge
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge, PairProbabilities
+from toolscope_core.merging.contracted_graph import ComponentGroups
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.model_verdicts import Bars, ModelVerdicts
 from toolscope_core.merging.synthesis import Synthesis
@@ -69,6 +71,16 @@ class Analysis:
     _offline_scores: PairScores | None = field(default=None, repr=False)
     _judged: _PairCache = field(default_factory=_PairCache, repr=False)
     _families: _PairCache = field(default_factory=_PairCache, repr=False)
+
+    @cached_property
+    def families(self) -> ComponentGroups:
+        """The families of the last plan."""
+        return ComponentGroups()
+
+    @cached_property
+    def card_families(self) -> ComponentGroups:
+        """The families of canonical tools of the last plan."""
+        return ComponentGroups()
 
     @property
     def judge(self) -> OfflineJudge:

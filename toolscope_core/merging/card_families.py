@@ -5,8 +5,9 @@ tools for the same job. It describes how proposals and single tools are related;
 and no tool leaves its proposal.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,7 @@ from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowGraph, component_of
 from toolscope_core.merging.grouping import (
+    apart_by_row,
     family_groups,
     family_judge,
     family_rows,
@@ -52,14 +54,21 @@ def card_families(
     jobs = [job for job in jobs if job not in in_alike]
     judge = _CardJudge(analysis, members)
     graph = _graph(analysis, links, judge, jobs)
-    families = family_groups(
-        graph,
-        judge,
-        bars_of(analysis).family_at,
-        Constraints(cannot=judge.apart(links.cannot)),
-        analysis.catalog.by_id,
-        judge.stands,
+    cannot = judge.apart(links.cannot)
+    facts: dict[int, Hashable] = {**apart_by_row(analysis.rows, cannot)}
+    for head, tools in members.items():
+        if len(tools) > 1:
+            row = analysis.rows[head]
+            facts[row] = tools, facts.get(row)
+    families_in = partial(
+        family_groups,
+        judge=judge,
+        family_at=bars_of(analysis).family_at,
+        constraints=Constraints(cannot=cannot),
+        tools=analysis.catalog.by_id,
+        stands=judge.stands,
     )
+    families = analysis.card_families.of(graph, facts, families_in)
     others = (
         _card_family(analysis, members, {one: one for one in group.members}, group.weakest_edge)
         for group in families
@@ -164,8 +173,9 @@ def _graph(
     """
     rows, ids = analysis.rows, tuple(analysis.rows)
     heads = np.full(len(ids), -1, dtype=np.int32)
-    for head, tools in judge.members.items():
-        heads[[rows[tool] for tool in tools]] = rows[head]
+    pairs = [(rows[tool], rows[head]) for head, tools in judge.members.items() for tool in tools]
+    own, head_rows = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    heads[own] = head_rows
     ends = staying(analysis, links, *family_rows(analysis))[:2]
     edges = np.sort(heads[np.stack(ends, axis=1)], axis=1)
     edges = np.unique(edges[(edges[:, 0] >= 0) & (edges[:, 0] < edges[:, 1])], axis=0)

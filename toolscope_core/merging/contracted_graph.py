@@ -3,8 +3,8 @@
 All data is in arrays, so a hundred thousand edges take a fraction of a second.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, combinations
 from operator import or_
@@ -12,6 +12,7 @@ from operator import or_
 import numpy as np
 from numpy.typing import NDArray
 
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
 
 _Rows = NDArray[np.int32]
@@ -140,6 +141,48 @@ def component_of(graph: RowGraph) -> NDArray[np.int32]:
         if np.array_equal(lower, lowest):
             return np.unique(lowest, return_inverse=True)[1].astype(np.int32)
         lowest = lower
+
+
+class ComponentGroups:
+    """The groups that were last made of each component of a graph; a decision changes few of
+    them.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[Hashable, tuple[Group, ...]] = {}
+
+    def of(
+        self,
+        graph: RowGraph,
+        facts: Mapping[int, Hashable],
+        make: Callable[[RowGraph], Iterable[Group]],
+    ) -> tuple[Group, ...]:
+        """The groups that ``make`` gives for a graph, sorted; it is asked about components that
+        were not there last time.
+
+        Each group has tools of one component and depends on its edges, its copies and the ``facts``
+        about its rows.
+        """
+        if not len(graph.left):
+            return ()
+        last, component = self._groups, component_of(graph)
+        edges = np.stack([graph.left, graph.right], axis=1)
+        edges = edges[np.lexsort((*edges.T[::-1], component[graph.left]))]
+        numbers, begins = np.unique(component[edges[:, 0]], return_index=True)
+        keys: dict[int, Hashable] = {}
+        for number, own in zip(numbers.tolist(), np.split(edges, begins[1:]), strict=True):
+            rows = own.ravel().tolist()
+            keys[number] = own.tobytes(), graph.copies[own].tobytes(), *map(facts.get, rows)
+        groups = {key: last.get(key, ()) for key in keys.values()}
+        new = [number for number, key in keys.items() if key not in last]
+        if new:
+            is_new = np.isin(component[graph.left], new)
+            row = {tool: at for at, tool in enumerate(graph.ids)}
+            part = replace(graph, left=graph.left[is_new], right=graph.right[is_new])
+            for group in make(part):
+                groups[keys[int(component[row[group.members[0]]])]] += (group,)
+        self._groups = groups
+        return tuple(sorted(chain(*groups.values()), key=lambda group: group.members))
 
 
 def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
