@@ -344,10 +344,13 @@ def proposed(
     groups += _edited_alone(wishes)
     built = build_clusters(catalog, groups, links, wishes, auto_at, analysis.syntheses)
     tools = catalog.by_id
-    forms = [form for c in built for form in (c.members, (*c.members, *c.newcomers))]
-    versions = versions_of(([tools[m].fingerprint for m in form] for form in forms), log)
-    rows = zip(built, versions[::2], versions[1::2], strict=True)
-    versioned = [replace(c, version=own, grown=grown) for c, own, grown in rows]
+    forms = dict.fromkeys(form for c in built for form in (c.members, (*c.members, *c.newcomers)))
+    prints = ([tools[member].fingerprint for member in form] for form in forms)
+    version = dict(zip(forms, versions_of(prints, log), strict=True))
+    versioned = [
+        replace(c, version=version[c.members], grown=version[*c.members, *c.newcomers])
+        for c in built
+    ]
     clusters = tuple(c for c in versioned if len(c.members) > 1)
     edited = tuple(c for c in versioned if len(c.members) == 1)
     return Proposals(clusters, edited, links.omitted, card_families(analysis, links, clusters))

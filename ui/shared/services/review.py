@@ -13,7 +13,7 @@ from toolscope_core.merging.analysing import is_larger_gateway, merge_size, supp
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.group_syntheses import cluster_id
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import Cluster, Document
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
@@ -34,7 +34,7 @@ from ui.shared.cards.queue import (
     progressed,
     waits,
 )
-from ui.shared.kept import kept
+from ui.shared.kept import kept, kept_under
 from ui.shared.snapshot import Snapshot
 
 NextDecision = Callable[[tuple[Decision, ...]], Decision]
@@ -112,9 +112,13 @@ def queue_part(snapshot: Snapshot, part: Part) -> tuple[Cluster, ...]:
 def sizes(snapshot: Snapshot) -> Mapping[str, SizeChange]:
     """For each cluster id, how merging the cluster changes the size for the chosen client."""
     costs, tools = snapshot.analysis.syntheses.costs, snapshot.catalog.by_id
-    return {
-        one.id: merge_size(one, tools, snapshot.format, costs) for one in snapshot.plan.clusters
-    }
+    clusters, format = snapshot.plan.clusters, snapshot.format
+    earlier: dict[tuple[str, ...], tuple[Document, SizeChange]]
+    earlier = kept_under(snapshot.analysis, sizes, format, dict)  # with the document, by members
+    for one in clusters:
+        if one.members not in earlier or earlier[one.members][0] is not one.document:
+            earlier[one.members] = one.document, merge_size(one, tools, format, costs)
+    return {one.id: earlier[one.members][1] for one in clusters}
 
 
 def larger_gateways(snapshot: Snapshot) -> frozenset[str]:
