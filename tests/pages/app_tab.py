@@ -43,6 +43,12 @@ class AppTab:
         self.button(start).click().run()
         return self
 
+    def expand(self, key):
+        """Open what is drawn once somebody opens it."""
+        self.at.session_state[key] = True
+        self.at.run()
+        return self
+
     def after(self, job):
         """What is shown when a job has ended, be it in a failure."""
         with suppress(ToolScopeError):

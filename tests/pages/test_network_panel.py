@@ -63,7 +63,7 @@ def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     assert (left.members, left.state) == ((ADD, NEW), "proposed")
     assert chain.at.query_params["drawn"] == left.id
     assert chain.figures("kept out")[-1] == 2
-    chain.press("recent_undo_")
+    chain.expand("trail").press("recent_undo_")
     assert decisions(chain) == []
     whole = review.cluster(chain.now, chain.at.query_params["drawn"])
     assert whole.members == (ADD, NEW, REGISTER)

@@ -45,9 +45,7 @@ def configuration():
 
 def opened(page, name="get_price"):
     page.open("review", cluster=card(page, name).id)
-    page.at.session_state[f"try_{card(page, name).id}"] = True
-    page.at.run()
-    return page
+    return page.expand(f"try_{card(page, name).id}")
 
 
 def configured(page):

@@ -255,7 +255,7 @@ def app_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
     """The losses that a merge causes for apps from servers, because apps show pages and call tools
     by name.
     """
-    showing = {tool.server for tool in catalog.tools if pages_of(tool.raw)}
+    showing = {tool.server for tool in catalog.tools if "_meta" in tool.raw and pages_of(tool.raw)}
     reasons = []
     for tool in map(catalog.by_id.__getitem__, sorted(cluster.members)):
         if tool.id != cluster.canonical and tool.server in showing:

@@ -1,13 +1,15 @@
 """The queue of the Review page: its contents, its order and its table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind
 from toolscope_core.model.numbers import listed, quantity
@@ -367,21 +369,23 @@ def columns(
 
     Clusters with a selected tool are marked. A ``blind`` table hides the judge's results.
     """
-    owners = {one.id: one.owner for one in snapshot.analysis.catalog.tools}
+    tools = snapshot.analysis.catalog.by_id
+    wider = {one: family for family in snapshot.plan.families for one in chain(*family.tools)}
     disagreements, selection = review.judge_differences(snapshot), tool_selection.selected(snapshot)
     selected = selection.tool_ids if selection else frozenset[str]()
     has_settled = any(one.state != "proposed" for one in listing.clusters)
 
     def servers(cluster: Cluster) -> str:
-        return ", ".join(dict.fromkeys(filter(None, map(owners.get, queue.all_members(cluster)))))
+        owners = (tools[one].owner for one in queue.all_members(cluster))
+        return ", ".join(dict.fromkeys(filter(None, owners)))
 
     def widest_gap(cluster: Cluster) -> str:
         own = [disagreements[tool] for tool in queue.all_members(cluster) if tool in disagreements]
         return f"{max(own):.2f}" if own else ""
 
     def family(cluster: Cluster) -> str:
-        wider = queue.family_with(snapshot.plan, [cluster.canonical])
-        return f"with {len(wider.members) - 1}" if wider else ""
+        family = wider.get(cluster.canonical)
+        return f"with {len(family.members) - 1}" if family else ""
 
     def mark(cluster: Cluster) -> str:
         return "" if selected.isdisjoint(queue.all_members(cluster)) else "●"
@@ -391,7 +395,7 @@ def columns(
         Column("name", lambda one: one.document.name, width=150),
         Column("kind", queue.short_kind, width=95, visible=not blind),
         _token_column(snapshot, listing.clusters, not blind),
-        Column("server", servers, width=90, visible=any(owners.values())),
+        Column("server", servers, width=90, visible=any(one.owner for one in tools.values())),
         Column("gap", widest_gap, width=50, visible=bool(disagreements) and not blind),
         Column("weakest", _weakest, width=62, format="%.2f", visible=not blind),
         Column("tools", lambda one: len(one.members), width=42),
@@ -407,20 +411,20 @@ def _token_column(
     snapshot: Snapshot, clusters: Sequence[Cluster], is_shown: bool
 ) -> Column[Cluster]:
     """The tokens with their sign, in red if a merge adds tokens."""
+    sizes = review.sizes(snapshot)
 
     def label(cluster: Cluster) -> list[str]:
-        tokens = _added_tokens(snapshot, cluster)
+        tokens = _added_tokens(sizes, cluster)
         return [] if tokens is None else [f"{tokens:+,}".replace("-", "−")]
 
     options = sorted({one for cluster in clusters for one in label(cluster)})
     colors = ["red" if one[0] == "+" and one != "+0" else "gray" for one in options]
     labels = st.column_config.MultiselectColumn(options=options, color=colors, width=60)
-    is_shown = is_shown and bool(review.sizes(snapshot))
-    return Column("tokens", label, config=labels, visible=is_shown)
+    return Column("tokens", label, config=labels, visible=is_shown and bool(sizes))
 
 
-def _added_tokens(snapshot: Snapshot, cluster: Cluster) -> int | None:
-    size = review.sizes(snapshot).get(cluster.id)
+def _added_tokens(sizes: Mapping[str, SizeChange], cluster: Cluster) -> int | None:
+    size = sizes.get(cluster.id)
     return None if size is None else size.added
 
 
@@ -456,7 +460,9 @@ def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
         listing.order.clear()
         by = next((one for one in columns_shown if one.name == by_column), None)
         if by:
-            cell = partial(_added_tokens, snapshot) if by.name == "tokens" else by.cell
+            cell = (
+                partial(_added_tokens, review.sizes(snapshot)) if by.name == "tokens" else by.cell
+            )
             places = sorted_rows([cell(one) for one in listing.clusters], descending)
             listing.order.extend(listing.clusters[row].id for row in places)
 

@@ -13,14 +13,17 @@ _PAGE_SIZE = 10
 
 
 def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
-    """Draw all decisions, page by page.
+    """Draw all decisions, page by page, once somebody opens them.
 
     ``parameter`` is the name of the cluster in the address of the page.
     """
     history = review.history(snapshot)
     if not history:
         return
-    with st.expander(f"All decisions ({len(history):,})"):
+    box = st.expander(f"All decisions ({len(history):,})", key="trail", on_change="rerun")
+    if not box.open:
+        return
+    with box:
         pages = -(-len(history) // _PAGE_SIZE)
         page = st.pagination(pages, key="trail_page") if pages > 1 else 1
         for decision, undone in history[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]:

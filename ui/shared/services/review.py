@@ -176,6 +176,7 @@ def history(snapshot: Snapshot) -> tuple[tuple[Decision, Decision | None], ...]:
     return tuple((one, undone.get(one.seq)) for one in log[::-1] if one.action != "undo")
 
 
+@kept()
 def progress(snapshot: Snapshot) -> ReviewProgress:
     """The counts for the header of the page."""
     return progressed(snapshot.plan.clusters, active(snapshot.log))
