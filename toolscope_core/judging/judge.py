@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, pairwise
 
 import numpy as np
@@ -24,7 +25,7 @@ from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.explanation import ToolComparison, explain
 from toolscope_core.judging.far_pairs import actions_across
 from toolscope_core.judging.guards import effect
-from toolscope_core.judging.selector import FIXED, kind_of_values
+from toolscope_core.judging.selector import FIXED, NameTemplate, kind_of_values, rows_by_template
 from toolscope_core.judging.signals import COUNTS, SIGNALS, Matrix, Signals, codes
 from toolscope_core.judging.weights import EVEN, Weights, shipped_weights
 from toolscope_core.model.pair import Pair, Verdict
@@ -37,7 +38,7 @@ from toolscope_core.wording.vocabulary import is_foreign
 from toolscope_core.wording.words import is_empty, is_english, stem, words_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolFacts:
     """Facts by row of ``tools``.
 
@@ -70,6 +71,11 @@ class ToolFacts:
             _contents=codes([_visible_content(tool) for tool in tools]),
             _generals=codes(generals),
         )
+
+    @cached_property
+    def by_template(self) -> Mapping[NameTemplate, Sequence[int]]:
+        """The rows of the tools that have each template of a name."""
+        return rows_by_template(self.tools)
 
     def general_of(self, row: int) -> str:
         """Id of the general tool that a tool is or is an instance of; empty if it is neither."""

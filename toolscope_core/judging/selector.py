@@ -7,16 +7,24 @@ and *first day of March* are one with different months.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from toolscope_core.judging.distinctions import renamed, unshared
+from toolscope_core.judging.distinctions import is_key, renamed, unshared
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import FILE_FORMATS, names_a_product
-from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.reading import ToolReading, read_tool, whole_name
+from toolscope_core.wording.vocabulary import action_classes
 from toolscope_core.wording.wordnet import is_word, kinds_of
-from toolscope_core.wording.words import base_forms, is_english, singular, words_of
+from toolscope_core.wording.words import (
+    base_forms,
+    is_english,
+    plain_words,
+    singular,
+    stem,
+    words_of,
+)
 
 _KINDS = {
     "language": "language",
@@ -56,9 +64,55 @@ _PERIODS = frozenset(
     """daily weekly monthly quarterly yearly annual hourly current last next previous past today
     tomorrow yesterday historical""".split()
 )
+_BARE_KEYS = frozenset("id ids uuid guid gid sid slug key".split())
 _MOST_WORDS = 3
 _NAME = re.compile(r"(?<=[\w,] )[A-Z](?=\w*[a-z])\w*")
 """A word with a capital and a small letter inside a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameTemplate:
+    """What a tool shares with similarly named tools of its server.
+
+    ``arguments`` has the name, without the word of the tool's name that may differ, the need and
+    the type of each. ``is_of_values`` says that this word is no act, and nothing whose key is an
+    argument.
+    """
+
+    server: str
+    arguments: tuple[tuple[str, bool, str], ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    is_of_values: bool
+
+
+def rows_by_template(tools: Sequence[Tool]) -> dict[NameTemplate, list[int]]:
+    """The rows of the tools that have each template, ascending."""
+    rows: dict[NameTemplate, list[int]] = {}
+    for row, tool in enumerate(tools):
+        for template in _templates(tool):
+            rows.setdefault(template, []).append(row)
+    return rows
+
+
+def _templates(tool: Tool) -> Iterator[NameTemplate]:
+    """The templates of a tool, one for each word of its name that may differ."""
+    name = whole_name(tool)
+    if not tool.server or not tool.parameters or len(name) < 2:
+        return
+    words = [(plain_words(one.name), one) for one in tool.parameters]
+    for at, word in enumerate(name):
+        own = [
+            ("_".join("*" if stem(part) == stem(word) else part for part in parts), one)
+            for parts, one in words
+        ]
+        keyed = any(is_key(one) and ("*" in shared or shared in _BARE_KEYS) for shared, one in own)
+        arguments = sorted(
+            (shared, one.required, str(one.schema.get("type"))) for shared, one in own
+        )
+        takes_more = any(one.required and not is_key(one) for one in tool.parameters)
+        is_of_values = takes_more and not keyed and not action_classes(word)
+        yield NameTemplate(tool.server, tuple(arguments), name[:at], name[at + 1 :], is_of_values)
 
 
 def selector_of(

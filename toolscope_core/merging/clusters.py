@@ -376,7 +376,8 @@ def find_dangling(
     return tuple(
         DanglingReference(item.tool.id, name, new_names[name])
         for item in (tools if new_names else ())
-        for name in sorted(_words(item.tool, paths) & names)
+        if (cited := _words(item.tool, paths) & names)
+        for name in sorted(cited)
     )
 
 
@@ -421,8 +422,8 @@ def check_plan(plan: MergePlan) -> None:
     schema. Raises ``ValueError``, because a failing plan is a bug, not a user's error.
     """
     phi = {row.old_id: row.new_id for row in plan.relabels if row.new_id is not None}
-    incoming = {tool.id for tool in plan.catalog.tools}
-    staying = incoming.difference(plan.removed)
+    incoming = plan.catalog.by_id.keys()
+    staying = incoming - set(plan.removed)
     outgoing_ids = {item.tool.id for item in plan.tools}
     members = [member for item in plan.tools for member in item.members]
     failures = [
@@ -431,7 +432,10 @@ def check_plan(plan: MergePlan) -> None:
             ("φ is total", set(phi) == staying and len(plan.relabels) == len(incoming)),
             ("φ is onto", set(phi.values()) == outgoing_ids),
             ("φ is idempotent", all(phi[new] == new for new in phi.values())),
-            ("members partition the catalog", sorted(members) == sorted(staying)),
+            (
+                "members partition the catalog",
+                len(members) == len(staying) and set(members) == staying,
+            ),
             (
                 "φ maps each member to its merged tool",
                 all(phi[m] == t.tool.id for t in plan.tools for m in t.members),

@@ -7,7 +7,7 @@ gateway with a selector could stand for them all.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import PairRows
-from toolscope_core.judging.distinctions import is_key
 from toolscope_core.judging.judge import OF_ONE_GENERAL
 from toolscope_core.judging.selector import DistinctWords
 from toolscope_core.judging.weights import EVEN
@@ -29,9 +28,8 @@ from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.reading import ToolReading, read_tool, whole_name
-from toolscope_core.wording.vocabulary import action_classes
-from toolscope_core.wording.words import plain_words, stem, words_of
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.words import words_of
 
 Clean = Callable[[tuple[str, ...]], bool]
 """Whether these tools (ids, sorted) could be merged without a person if their probability allowed
@@ -47,7 +45,6 @@ _NEARLY = 0.75
 """Similar tools that differ in a value are a family if their mean probability is at least this
 share of the threshold.
 """
-_BARE_KEYS = frozenset("id ids uuid guid gid sid slug key".split())
 _LARGEST = 12
 """Groups larger than this are left to people, because they have many pairs."""
 
@@ -214,12 +211,9 @@ def named_alike(
     """
     free, family_at = free.copy(), bars_of(analysis).family_at
     judge = _by_ids(analysis, family_judge(analysis))
-    by_template: dict[_Template, list[int]] = {}
-    for row in np.flatnonzero(free).tolist():
-        for template in _templates(analysis.catalog.tools[row]):
-            by_template.setdefault(template, []).append(row)
     alike, ids = [], tuple(analysis.rows)
-    for template, rows in by_template.items():
+    for template, every in analysis.judge.facts.by_template.items():
+        rows = [row for row in every if free[row]]
         if _FEWEST_ALIKE <= len(rows) <= _MOST_ALIKE:
             left, right = np.array(list(combinations(rows, 2)), dtype=np.int32).T
             near = analysis.candidate_family_probabilities(left, right)
@@ -237,42 +231,6 @@ def named_alike(
             free[rows] = False
             families.append(Group(members, weakest, family=True))
     return tuple(families)
-
-
-@dataclass(frozen=True, slots=True)
-class _Template:
-    """What a tool shares with similarly named tools of its server.
-
-    ``arguments`` has the name, without the word of the tool's name that may differ, the need and
-    the type of each. ``is_of_values`` says that this word is no act, and nothing whose key is an
-    argument.
-    """
-
-    server: str
-    arguments: tuple[tuple[str, bool, str], ...]
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    is_of_values: bool
-
-
-def _templates(tool: Tool) -> Iterator[_Template]:
-    """The templates of a tool, one for each word of its name that may differ."""
-    name = whole_name(tool)
-    if not tool.server or not tool.parameters or len(name) < 2:
-        return
-    words = [(plain_words(one.name), one) for one in tool.parameters]
-    for at, word in enumerate(name):
-        own = [
-            ("_".join("*" if stem(part) == stem(word) else part for part in parts), one)
-            for parts, one in words
-        ]
-        keyed = any(is_key(one) and ("*" in shared or shared in _BARE_KEYS) for shared, one in own)
-        arguments = sorted(
-            (shared, one.required, str(one.schema.get("type"))) for shared, one in own
-        )
-        takes_more = any(one.required and not is_key(one) for one in tool.parameters)
-        is_of_values = takes_more and not keyed and not action_classes(word)
-        yield _Template(tool.server, tuple(arguments), name[:at], name[at + 1 :], is_of_values)
 
 
 def family_judge(analysis: Analysis) -> Judge:
