@@ -5,7 +5,7 @@ tools for the same job. It describes how proposals and single tools are related;
 and no tool leaves its proposal.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -18,7 +18,6 @@ from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowGraph, component_of
 from toolscope_core.merging.grouping import (
-    apart_by_row,
     family_groups,
     family_judge,
     family_rows,
@@ -55,11 +54,6 @@ def card_families(
     judge = _CardJudge(analysis, members)
     graph = _graph(analysis, links, judge, jobs)
     cannot = judge.apart(links.cannot)
-    facts: dict[int, Hashable] = {**apart_by_row(analysis.rows, cannot)}
-    for head, tools in members.items():
-        if len(tools) > 1:
-            row = analysis.rows[head]
-            facts[row] = tools, facts.get(row)
     families_in = partial(
         family_groups,
         judge=judge,
@@ -68,7 +62,8 @@ def card_families(
         tools=analysis.catalog.by_id,
         stands=judge.stands,
     )
-    families = analysis.card_families.of(graph, facts, families_in)
+    wider = {analysis.rows[head]: tools for head, tools in members.items() if len(tools) > 1}
+    families = analysis.card_families.of(graph, families_in, cannot, wider)
     others = (
         _card_family(analysis, members, {one: one for one in group.members}, group.weakest_edge)
         for group in families

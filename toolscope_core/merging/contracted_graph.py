@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, combinations
 from operator import or_
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
 
 _Rows = NDArray[np.int32]
 _Node = int
@@ -144,7 +146,7 @@ def component_of(graph: RowGraph) -> NDArray[np.int32]:
 
 
 class ComponentGroups:
-    """The groups that were last made of each component of a graph; a decision changes few of
+    """The groups that were last made of each component of a graph. A decision changes few of
     them.
     """
 
@@ -154,33 +156,38 @@ class ComponentGroups:
     def of(
         self,
         graph: RowGraph,
-        facts: Mapping[int, Hashable],
         make: Callable[[RowGraph], Iterable[Group]],
+        cannot: Iterable[Pair],
+        facts: Mapping[int, Hashable] = MappingProxyType({}),
     ) -> tuple[Group, ...]:
-        """The groups that ``make`` gives for a graph, sorted; it is asked about components that
-        were not there last time.
+        """The groups that ``make`` gives for a graph, sorted. It is asked only about components
+        that were not there last time.
 
-        Each group has tools of one component and depends on its edges, its copies and the ``facts``
-        about its rows.
+        A group has tools of one component. It depends on the component's edges and copies, on the
+        ``cannot`` pairs with a tool in it and on the ``facts`` by row.
         """
         if not len(graph.left):
             return ()
         last, component = self._groups, component_of(graph)
+        home = dict(zip(graph.ids, component.tolist(), strict=True))
+        apart: dict[int, list[Pair]] = {}
+        for pair in sorted(cannot):
+            for number in {home[pair.left], home[pair.right]}:
+                apart.setdefault(number, []).append(pair)
         edges = np.stack([graph.left, graph.right], axis=1)
         edges = edges[np.lexsort((*edges.T[::-1], component[graph.left]))]
         numbers, begins = np.unique(component[edges[:, 0]], return_index=True)
         keys: dict[int, Hashable] = {}
         for number, own in zip(numbers.tolist(), np.split(edges, begins[1:]), strict=True):
-            rows = own.ravel().tolist()
-            keys[number] = own.tobytes(), graph.copies[own].tobytes(), *map(facts.get, rows)
+            known = tuple(apart.get(number, ())), *map(facts.get, own.ravel().tolist())
+            keys[number] = own.tobytes(), graph.copies[own].tobytes(), known
         groups = {key: last.get(key, ()) for key in keys.values()}
         new = [number for number, key in keys.items() if key not in last]
         if new:
             is_new = np.isin(component[graph.left], new)
-            row = {tool: at for at, tool in enumerate(graph.ids)}
             part = replace(graph, left=graph.left[is_new], right=graph.right[is_new])
             for group in make(part):
-                groups[keys[int(component[row[group.members[0]]])]] += (group,)
+                groups[keys[home[group.members[0]]]] += (group,)
         self._groups = groups
         return tuple(sorted(chain(*groups.values()), key=lambda group: group.members))
 

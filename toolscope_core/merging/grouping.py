@@ -170,33 +170,18 @@ def with_families(
     )
     in_jobs = {tool for group in marked if not group.family for tool in group.members}
     alike = named_alike(analysis, links, free_rows(analysis, links, marked, in_jobs))
-    row_judge: RowJudge = analysis.candidate_family_probabilities
-    stands, tools = _never, analysis.catalog.by_id
-    if analysis.model_verdicts is not None:
-        row_judge, stands = _by_ids(analysis, judge), analysis.model_verdicts.is_family
+    verdicts, tools = analysis.model_verdicts, analysis.catalog.by_id
+    stands = verdicts.is_family if verdicts else lambda pair: False
+    row_judge = _by_ids(analysis, judge) if verdicts else analysis.candidate_family_probabilities
 
     def families_in(part: RowGraph) -> Iterator[Group]:
         for one in family_groups(part, row_judge, family_at, links, tools, stands):
             yield _joinable(analysis, one, judge)
 
     graph = family_graph(analysis, links, (*groups, *alike))
-    families = analysis.families.of(graph, apart_by_row(analysis.rows, links.cannot), families_in)
+    families = analysis.families.of(graph, families_in, links.cannot)
     whole = (one for one in alike if in_jobs.isdisjoint(one.members))
     return tuple(sorted((*marked, *whole, *families), key=lambda group: group.members))
-
-
-def _never(pair: Pair) -> bool:
-    return False
-
-
-def apart_by_row(rows: Mapping[str, int], cannot: Iterable[Pair]) -> dict[int, tuple[int, ...]]:
-    """For each row, the rows that people keep apart from it."""
-    apart: dict[int, tuple[int, ...]] = {}
-    for pair in sorted(cannot):
-        one, other = rows[pair.left], rows[pair.right]
-        apart[one] = (*apart.get(one, ()), other)
-        apart[other] = (*apart.get(other, ()), one)
-    return apart
 
 
 def named_alike(
@@ -259,7 +244,7 @@ def family_groups(
     family_at: float,
     constraints: Constraints,
     tools: Mapping[str, Tool],
-    stands: Callable[[Pair], bool] = _never,
+    stands: Callable[[Pair], bool] = lambda pair: False,
 ) -> tuple[Group, ...]:
     """Groups of two or more tools, sorted, in which any two are a family and one selector varies.
 
