@@ -9,6 +9,7 @@ The options are those of ``streamlit run``.
 """
 
 import contextlib
+import gc
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -28,12 +29,15 @@ NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
 @cli.configurator_options
 def main(**options: object) -> None:
     """Serve the app."""
+    gc.disable()
     for path in sorted(APP.parent.glob("ui/*/**/*.py")):
         import_module(".".join(path.relative_to(APP.parent).with_suffix("").parts))
     for name in NEEDED_BY_STREAMLIT:
         import_module(name)
     with contextlib.suppress(ToolScopeError):  # the page reports the error
         page_frame.open_first_catalog()
+    gc.freeze()  # all this is kept to the end; to search it stops a page for a third of a second
+    gc.enable()
     sys.argv = [str(APP)]  # Streamlit looks for its configuration beside this file
     settings = {
         name.replace("_", ".", 1): value
