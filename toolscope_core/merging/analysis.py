@@ -230,7 +230,7 @@ def _looked_up(
 
 def with_owners(analysis: Analysis, owners: Mapping[str, str]) -> Analysis:
     """The analysis with the implied servers that people gave tools (``decision_log.owners``)."""
-    catalog = with_implied_servers(analysis.catalog, owners)
+    catalog = with_implied_servers(analysis.catalog, owners) if owners else analysis.catalog
     if catalog is analysis.catalog:
         return analysis
     return replace(

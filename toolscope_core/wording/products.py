@@ -238,11 +238,14 @@ def _own_products(tool: Tool) -> Products:
         is_whole = is_name and len(word) > 1 and not goes_on
         text.append((word.lower(), is_whole or _is_a_name(word.lower())))
         before, end, goes_on = word, match.end(), is_name
+    products = _products([*_mentions(name), *_mentions(text)])
     own = server_products(tool.server).unlisted
+    if not own:
+        return products
     written = _WORD.findall(tool.description[:_TEXT])
     acronyms = {word.lower() for word in written if len(word) > 1 and word.isupper()} - FILE_FORMATS
     return replace(
-        _products([*_mentions(name), *_mentions(text)]),
+        products,
         unlisted=frozenset(
             word
             for word, is_name in (*name, *text)
