@@ -21,7 +21,7 @@ from toolscope_core.model.errors import ToolScopeError
 from ui.shared import page_frame
 
 APP = Path(__file__).parents[1] / "app.py"
-NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
+NEEDED_BY_STREAMLIT = ("streamlit.emojis", "PIL.Image")
 """Modules that Streamlit imports only when a page is requested. Every page needs them."""
 
 
