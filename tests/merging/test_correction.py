@@ -1,12 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.slow_correction import slow_correct
-from toolscope_core.merging.contracted_graph import RowGraph
+from toolscope_core.merging.contracted_graph import ComponentGroups, RowGraph
 from toolscope_core.merging.correction import correct, suspended
 from toolscope_core.merging.graph import merge_graph
+from toolscope_core.model.cluster import Group
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 
@@ -167,3 +170,32 @@ def test_at_every_cut_the_groups_are_those_of_the_slow_way(table, wishes, droppe
     edges = {pair: p for pair, p in table.items() if p >= cut and pair not in gone}
     expected = slow_correct(merge_graph(edges, links).edges, judged(table), cut, links, {})
     assert corrected(edges, judged(table), links, {}, at=cut, ids=IDS) == expected
+
+
+def test_groups_of_a_component_are_made_again_where_something_of_it_differs():
+    ids, rows = tuple("abcdef"), np.arange(6, dtype=np.int32)
+    graph = RowGraph(ids, rows, rows[[0, 1, 3]], rows[[1, 2, 4]])
+    made, kept = [], ComponentGroups()
+
+    def make(part):
+        tools = {ids[row] for row in (*part.left, *part.right)}
+        made.append("".join(sorted(tools)))
+        return [Group(own) for own in (("a", "b", "c"), ("d", "e")) if tools >= {*own}]
+
+    whole = (Group(("a", "b", "c")), Group(("d", "e")))
+    copied = replace(graph, copies=rows[[0, 0, 2, 3, 4, 5]])
+    moved = replace(copied, left=rows[[0, 0, 3]])
+    wider = replace(graph, left=rows[[0, 1, 0, 3]], right=rows[[1, 2, 2, 4]])
+    for one, cannot, facts, expected in (
+        (graph, (), {}, ["abcde"]),
+        (graph, (), {}, []),
+        (copied, (), {}, ["abc"]),
+        (moved, (), {}, ["abc"]),
+        (wider, (), {}, ["abc"]),
+        (wider, (Pair("d", "e"),), {}, ["de"]),
+        (wider, (Pair("d", "e"),), {0: "more"}, ["abc"]),
+    ):
+        made.clear()
+        assert kept.of(one, make, cannot, facts) == whole
+        assert made == expected
+    assert kept.of(replace(graph, left=rows[:0], right=rows[:0]), make, ()) == ()

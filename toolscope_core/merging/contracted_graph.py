@@ -179,8 +179,8 @@ class ComponentGroups:
         numbers, begins = np.unique(component[edges[:, 0]], return_index=True)
         keys: dict[int, Hashable] = {}
         for number, own in zip(numbers.tolist(), np.split(edges, begins[1:]), strict=True):
-            known = tuple(apart.get(number, ())), *map(facts.get, own.ravel().tolist())
-            keys[number] = own.tobytes(), graph.copies[own].tobytes(), known
+            decided = tuple(apart.get(number, ())), *map(facts.get, own.ravel().tolist())
+            keys[number] = own.tobytes(), graph.copies[own].tobytes(), decided
         groups = {key: last.get(key, ()) for key in keys.values()}
         new = [number for number, key in keys.items() if key not in last]
         if new:
