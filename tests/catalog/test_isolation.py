@@ -77,7 +77,7 @@ def test_values_keep_their_kinds_and_labels_may_hold_anything():
     (tool,) = read_isolated([Source("t.json", odd)]).tools
     assert json.dumps(dict(tool.raw)) == json.dumps(json.loads(odd)[0])
     assert read_isolated([ODD]).files[0].label == ODD.label
-    assert read_isolated([Source("t.txt", b"name\na\n")], "csv").tools[0].name == "a"
+    assert read_isolated([Source("t.txt", b"name\na\n", "csv")]).tools[0].name == "a"
 
 
 def test_time_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypatch):

@@ -47,9 +47,7 @@ CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 _logger = logging.getLogger(__name__)
 
 
-def read_isolated(
-    sources: Sequence[Source], format_name: str | None = None, caches: Path | None = None
-) -> Catalog:
+def read_isolated(sources: Sequence[Source], caches: Path | None = None) -> Catalog:
     """The catalog of ``read_catalog``, read in a process with limits.
 
     Tools in which an earlier reading with this folder for ``caches`` found nothing are not searched
@@ -65,8 +63,8 @@ def read_isolated(
     if not CAN_FORK:
         from toolscope_core.catalog.readers import read_catalog  # otherwise only the child loads it
 
-        return read_catalog(sources, format_name)
-    return _catalog(_read_in_child(sources, format_name, caches))
+        return read_catalog(sources)
+    return _catalog(_read_in_child(sources, caches))
 
 
 def read_files(paths: Sequence[Path]) -> Catalog:
@@ -80,7 +78,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     caches, name = read_environment().cache_dir, f"{_CACHED}/{_digest(sources)}.json"
     if body := read_sealed(caches / name):
         return _catalog(json.loads(body))
-    value = _read_in_child(sources, None, caches)
+    value = _read_in_child(sources, caches)
     with suppress(ConfigError, OSError):  # without the cache, it is read again
         write_sealed(caches, name, json.dumps(value).encode())
         cached_files = (caches / _CACHED).glob("*.json")
@@ -100,9 +98,7 @@ def _digest(sources: Sequence[Source]) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
 
 
-def _read_in_child(
-    sources: Sequence[Source], format_name: str | None, caches: Path | None
-) -> JsonObject:
+def _read_in_child(sources: Sequence[Source], caches: Path | None) -> JsonObject:
     """The catalog as JSON, from a process with limits. Raises the same errors as
     ``read_isolated``.
     """
@@ -111,7 +107,7 @@ def _read_in_child(
         connection.settimeout(READING_SECONDS + 5)
         answer: dict[str, Any] = {}
         with suppress(OSError):  # the child has ended, or does not answer
-            _send(connection, sources, format_name, clean)
+            _send(connection, sources, clean)
             with connection.makefile("rb") as replies:
                 for line in replies:  # the label of each source, then the catalog
                     answer |= json.loads(line)
@@ -139,12 +135,7 @@ def _save_clean(caches: Path, keys: Sequence[str], before: int) -> None:
             write_sealed(caches, _CLEAN, body)
 
 
-def _send(
-    connection: socket.socket,
-    sources: Sequence[Source],
-    format_name: str | None,
-    clean: Sequence[str],
-) -> None:
+def _send(connection: socket.socket, sources: Sequence[Source], clean: Sequence[str]) -> None:
     request = {
         "clean": clean,
         "sources": [
@@ -154,7 +145,6 @@ def _send(
             )
             for source in sources
         ],
-        "forced": format_name,
         "bytes": READING_BYTES,
         "seconds": READING_SECONDS,
     }

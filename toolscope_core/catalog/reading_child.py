@@ -65,11 +65,7 @@ def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None
     limit(request["bytes"], request["seconds"])
     try:
         catalog = read_catalog(
-            sources,
-            request["forced"],
-            lambda label: reply(reading=label),
-            by_two,
-            frozenset(request["clean"]),
+            sources, None, lambda label: reply(reading=label), by_two, frozenset(request["clean"])
         )
         unclean = {finding.tool_id for finding in catalog.findings}
         clean = [clean_key(tool) for tool in catalog.tools if tool.id not in unclean]
