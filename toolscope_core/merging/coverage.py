@@ -192,7 +192,7 @@ class ServerCoverage:
 
     ``links`` are keyed by the ids of two tools, in both directions. Tools without a server and
     ``removed_ids`` are left out. ``constraints`` has people's answers on whether two servers work
-    on one account.
+    on one account. ``costs`` are token counts to reuse.
     """
 
     catalog: Catalog

@@ -138,8 +138,8 @@ def _found_servers(run: ExperimentRun, side: str) -> comparison.Measurement:
     )
 
 
-def sweep(run: ExperimentRun, known: Sequence[float | str]) -> Iterator[sweeps.SweepPoint]:
-    """The points of a sweep that are not in ``known`` yet."""
+def sweep(run: ExperimentRun, done: Sequence[float | str]) -> Iterator[sweeps.SweepPoint]:
+    """The points of a sweep that are not in ``done`` yet."""
     snapshot, request, trial, progress = run
     bench, config = (
         searches.bench(snapshot),
@@ -148,9 +148,9 @@ def sweep(run: ExperimentRun, known: Sequence[float | str]) -> Iterator[sweeps.S
     fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config, request.retrieval)
     if request.knob == "encoder":
         encoder = partial(_encoder, bench.embedder)
-        return sweeps.encoder_points(fixed, encoder, bench.cache, request.encoders, known, progress)
+        return sweeps.encoder_points(fixed, encoder, bench.cache, request.encoders, done, progress)
     analysis = snapshot.analysis
-    return sweeps.setting_points(analysis, fixed, bench.ranker, request.knob, known, progress)
+    return sweeps.setting_points(analysis, fixed, bench.ranker, request.knob, done, progress)
 
 
 def _encoder(own: Embedder, name: str) -> Embedder:

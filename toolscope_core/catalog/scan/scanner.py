@@ -282,9 +282,9 @@ def scan_catalog(
     """All findings on the tools, in their order, then those on the texts of the servers.
 
     These are the findings on each tool by itself (``scan_tool``), and findings that depend on other
-    tools: names in disguise, citations, secrets that no sibling asks for, and shadowing. If all
-    tools were scanned among fewer tools, ``suspicious`` are the ids of those with a finding; of the
-    others, only those that name another tool are scanned by themselves again.
+    tools: names in disguise, citations, secrets that no sibling asks for, and shadowing. If nothing
+    was found in most tools when they were scanned among others, ``suspicious`` are the ids of the
+    rest. Of the former, only those that name another tool are scanned by themselves again.
     """
     names = ToolNames.of(tools)
     texts = {tool.id: passages(tool) for tool in tools}
